@@ -1,8 +1,8 @@
-"""Hosts that somebody typed: resolved once, every address vetted, and only a vetted address connected to.
+"""Hosts from user input: resolved once, with every address vetted, and connections to vetted addresses only.
 
-Whoever names a host for us to fetch from could name one that only we can reach: a cloud's metadata service, a database
-behind the firewall, ourselves. `ipaddress` does not settle it: `is_private` is False for 100.64.0.0/10, NAT64 and
-`::127.0.0.1`, `is_global` is True for multicast, and both differ between patch releases of Python.
+A user can name a host that only this service can reach: a cloud's metadata service, a database behind the firewall, the
+service itself. `ipaddress` cannot decide this: `is_private` is False for 100.64.0.0/10, NAT64 and `::127.0.0.1`,
+`is_global` is True for multicast, and both differ between patch releases of Python.
 """
 
 import socket
@@ -15,7 +15,7 @@ from django.conf import settings
 
 from config.errors import DomainError
 
-# IANA's registry of special-purpose IPv4 addresses, multicast, and the address at which Azure's hosts answer.
+# IANA's registry of special-purpose IPv4 addresses, multicast, and the address of Azure's host services.
 _REFUSED_V4 = [
     ip_network(network)
     for network in (
@@ -39,8 +39,8 @@ _REFUSED_V4 = [
         "224.0.0.0/3",
     )
 ]
-# Of IPv6 only global unicast is reachable, less what IANA's registry takes out of it: whatever carries an IPv4 address
-# (mapped, compatible, NAT64, Teredo, 6to4), and local, multicast and documentation addresses, lies outside.
+# Of IPv6, only global unicast is public, except the special-purpose ranges in IANA's registry. This excludes addresses
+# that carry an IPv4 address (mapped, compatible, NAT64, Teredo, 6to4), and local, multicast and documentation ones.
 _PUBLIC_V6 = ip_network("2000::/3")
 _REFUSED_V6 = [
     ip_network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
@@ -56,7 +56,7 @@ class HostNotFound(DomainError):
 
 
 class AddressRefused(DomainError):
-    """The host resolves to an address that is not on the public internet and that no operator has allowed."""
+    """The host resolves to an address that is not on the public internet, and the operator has not allowed it."""
 
     code: ClassVar = "address_refused"
     status: ClassVar = 422
@@ -67,7 +67,7 @@ class AddressRefused(DomainError):
 
 
 class PlaintextRefused(DomainError):
-    """What is said to the host would not be encrypted, and no operator has allowed the host."""
+    """The connection would not be encrypted, and the operator has not allowed the host."""
 
     code: ClassVar = "plaintext_refused"
     status: ClassVar = 422
@@ -79,7 +79,7 @@ class PlaintextRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to connect. `host` is the name that was asked for: TLS and HTTP still speak to that."""
+    """A vetted address. `host` is the requested name, which TLS and HTTP still use."""
 
     host: str
     ip: str
@@ -87,22 +87,22 @@ class Address:
 
 
 def resolve(host: str, port: int, *, encrypted: bool = True) -> list[Address]:
-    """The addresses of a host, in the resolver's order.
+    """Return the addresses of a host, in the resolver's order.
 
-    One address that is refused refuses them all: a name that mixes public and private ones is up to no good.
+    One refused address refuses the host: a name that mixes public and private addresses is suspicious.
 
     Args:
-        encrypted: False where nothing protects what is sent; then only what ALLOWED_PRIVATE_HOSTS names is vetted.
+        encrypted: whether TLS protects the connection. Without it, only ALLOWED_PRIVATE_HOSTS are accepted.
 
     Raises:
         HostNotFound, AddressRefused, PlaintextRefused
     """
     name = host.strip().strip("[]").rstrip(".").lower()
     try:
-        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):  # UnicodeError: no name that DNS could hold
+        infos = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # UnicodeError: not a valid DNS name
         raise HostNotFound from None
-    ips = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+    ips = list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in infos))
     if name not in _allowed_names():
         if not all(_is_allowed(ip_address(ip)) for ip in ips):
             raise AddressRefused
@@ -112,13 +112,13 @@ def resolve(host: str, port: int, *, encrypted: bool = True) -> list[Address]:
 
 
 def connect_to(vetted: list[Address], *, timeout: float) -> socket.socket:
-    """A TCP connection to the first of these addresses that takes one. Nothing is looked up again.
+    """Open a TCP connection to the first of these addresses that accepts one, without another DNS lookup.
 
     Args:
-        timeout: seconds, for each address tried and for each later operation on the socket.
+        timeout: seconds for each attempt, and for each later operation on the socket.
 
     Raises:
-        OSError: no address takes the connection.
+        OSError: no address accepts the connection.
     """
     failure: OSError | None = None
     for address in vetted:
@@ -126,7 +126,7 @@ def connect_to(vetted: list[Address], *, timeout: float) -> socket.socket:
             return socket.create_connection((address.ip, address.port), timeout=timeout)
         except OSError as error:
             failure = error
-    assert failure is not None  # noqa: S101 - a name that resolves has an address
+    assert failure is not None  # noqa: S101 - a resolved name has an address
     raise failure
 
 

@@ -17,12 +17,12 @@ app.autodiscover_tasks()
 
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Connected only so that Celery leaves logging as config.logs set it up."""
+    """Do nothing. A connected receiver stops Celery from replacing the logging of config.logs."""
 
 
 @task_prerun.connect
 def name_task(task: Any, **_: Any) -> None:
-    """Put the task's name on every line that it logs: Celery's own has it among the arguments, which are left out."""
+    """Add the task's name to every line it logs: Celery logs it as an argument, and config.logs drops arguments."""
     structlog.contextvars.bind_contextvars(task=task.name)
 
 
@@ -32,13 +32,13 @@ def forget_task(**_: Any) -> None:
 
 
 def wake(task: str, *, expires: float = 60) -> None:
-    """Start a task of this path as soon as the current transaction is committed.
+    """Start the task with this path once the current transaction commits.
+
+    This is only a hint: the committed row is the queue, and beat starts the same task anyway. So a broker outage must
+    not fail a request whose work is done.
 
     Args:
-        expires: seconds after which a message that no worker took is dropped.
-
-    Only a hint: the committed row is the queue, beat starts the same task anyway, and a broker that is down must not
-    fail a request whose work is done.
+        expires: seconds after which an undelivered message is dropped.
     """
     transaction.on_commit(lambda: _send(task, expires), robust=True)
 

@@ -1,10 +1,10 @@
-"""Triggers that replace the mark of `config.changes`, so that no writer can forget it: not a bulk update, nor psql.
+"""Triggers that replace the mark of `config.changes` for every writer, including bulk updates and psql.
 
-They are made after each `migrate` and not by a migration, for SQLite drops them with each table that Django remakes.
+They are created after each `migrate`, not by a migration, because SQLite drops them whenever Django rebuilds a table.
 
-On PostgreSQL they fire at the end of a transaction. A transaction then holds the mark's row only while it commits, and
-waits for no other lock meanwhile: two transactions that change keys and storage in either order cannot deadlock.
-TRUNCATE, which holds its whole table anyway, fires at once, for a constraint trigger cannot watch it.
+On PostgreSQL they fire at the end of a transaction. A transaction then locks the mark's row only while it commits, and
+waits for no other lock: two transactions that change keys and storage in different orders cannot deadlock. TRUNCATE
+fires at once, because constraint triggers cannot watch it. It locks its whole table anyway.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ CREATE CONSTRAINT TRIGGER {name} AFTER {event} ON {table} DEFERRABLE INITIALLY D
 _POSTGRESQL_TRUNCATE = """
 CREATE TRIGGER {name} AFTER TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION note_change()
 """
-# No upsert: the conflict clause of the statement that fires a trigger, as INSERT OR IGNORE, overrides the trigger's.
+# No upsert: the conflict clause of the firing statement, such as INSERT OR IGNORE, overrides the trigger's.
 _SQLITE = f"""
 CREATE TRIGGER {{name}} AFTER {{event}} ON {{table}} BEGIN
     INSERT INTO {_MARK} ("only", mark) SELECT 1, '' WHERE NOT EXISTS (SELECT 1 FROM {_MARK});
@@ -50,10 +50,10 @@ END
 
 
 def watch(model: type[Model], *, but: Collection[str] = ()) -> None:
-    """Replace the mark whenever a row of this model is added, changed or deleted; apps call this from their `ready()`.
+    """Replace the mark whenever a row of this model is added, changed or deleted. Apps call this from their `ready()`.
 
     Args:
-        but: columns whose change matters to no reader of `config.changes`.
+        but: columns that no reader of `config.changes` needs.
     """
     _watched[model] = frozenset(but)
 
@@ -64,7 +64,7 @@ def watched() -> Collection[type[Model]]:
 
 
 def before_migrate(*, using: str, plan: Sequence[Any] = (), **_: Any) -> None:
-    """Drop the triggers before migrations on SQLite, which drops no column that a trigger names."""
+    """Drop the triggers before migrations on SQLite, which cannot drop a column that a trigger names."""
     connection = connections[using]
     if plan and connection.vendor == "sqlite":
         with connection.cursor() as cursor:
@@ -73,7 +73,7 @@ def before_migrate(*, using: str, plan: Sequence[Any] = (), **_: Any) -> None:
 
 
 def install(*, using: str, **_: Any) -> None:
-    """Make the triggers that are missing or out of date. Called after each `migrate`, also when it stops half-way."""
+    """Create missing or outdated triggers. Called after each `migrate`, even a partial one."""
     connection = connections[using]
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)

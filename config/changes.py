@@ -1,8 +1,8 @@
-"""Memory of what is looked up for every request: keys, storage targets, API keys.
+"""Cache of rows that every request needs: keys, storage targets, API keys.
 
-A trigger replaces one mark in the database, in the same transaction, whenever a watched row changes (see
-`config.change_triggers`). A process asks for the mark at most once a second and serves what it read under that mark. So
-a change takes effect in every process within a second, and a process asks once for all organizations.
+When a watched row changes, a trigger replaces one mark in the database, in the same transaction (see
+`config.change_triggers`). A process reads the mark at most once a second, for all organizations, and serves values read
+under that mark. So a change takes effect in every process within a second.
 """
 
 import math
@@ -16,9 +16,9 @@ from config import db
 from config.models import ChangeMark
 
 SECONDS = 1.0
-"""After so long a process asks for the mark again."""
+"""Interval at which a process reads the mark again."""
 _MAX_AGE_SECONDS = 30.0
-"""After so long a value is read again all the same: replication and `pg_restore --disable-triggers` fire no trigger."""
+"""Age at which a value is read again anyway: replication and `pg_restore --disable-triggers` fire no trigger."""
 
 _SQL = f"SELECT mark FROM {ChangeMark._meta.db_table}"  # noqa: S608 - the name of a table
 _COLUMNS = [ChangeMark._meta.get_field("mark")]
@@ -36,15 +36,15 @@ _asked = _Asked("", -math.inf)
 
 
 def mark() -> str:
-    """Return the mark of the last second. Call it before reading rows that are remembered under it.
+    """Return the mark, at most a second old. Call this before reading rows to remember under it.
 
-    A change that is committed between the two makes the rows newer than their mark: then they are only read once more.
+    If a change commits between the two, the rows are newer than their mark, and are only read once more.
     """
     return _asked.mark if is_known() else ask()
 
 
 def ask(_: object = None) -> str:
-    """Return the mark as the database has it now."""
+    """Return the mark from the database."""
     global _asked
     now = time.monotonic()
     current = _read()
@@ -53,12 +53,12 @@ def ask(_: object = None) -> str:
 
 
 def is_known() -> bool:
-    """Whether this process has asked for the mark within the last second."""
+    """Whether this process has read the mark within the last second."""
     return time.monotonic() < _asked.at + SECONDS
 
 
 def forget() -> None:
-    """Have this process ask for the mark again."""
+    """Make this process read the mark again."""
     global _asked
     _asked = _Asked("", -math.inf)
 
@@ -74,10 +74,10 @@ class _Row(NamedTuple, Generic[V]):
 
 
 class Remembered(Generic[K, V]):
-    """Values by key, each valid while the mark is the one it was read under.
+    """Cached values by key. A value is valid until the mark changes.
 
     Args:
-        limit: values in memory. The one unused for longest goes first.
+        limit: values in memory. The least recently used is dropped first.
     """
 
     def __init__(self, limit: int) -> None:
@@ -87,7 +87,7 @@ class Remembered(Generic[K, V]):
         os.register_at_fork(after_in_child=self._renew)
 
     def get(self, key: K) -> V | None:
-        """Return the value, if this process need not ask whether it is valid. It asks the database nothing."""
+        """Return the value if it is known to be valid, else None, without a query."""
         row, now = self._rows.get(key), time.monotonic()
         if row is None or not is_known() or row.mark != _asked.mark or now >= row.until:
             return None
@@ -97,14 +97,14 @@ class Remembered(Generic[K, V]):
         return row.value
 
     def last(self, key: K) -> V | None:
-        """Return the value as it was read last, valid or not."""
+        """Return the value last read, valid or not."""
         row = self._rows.get(key)
         return row.value if row else None
 
     def add(self, key: K, value: V, mark: str) -> None:
-        """Remember a value under the mark that was asked for before the value was read.
+        """Remember a value under the mark that was read before the value.
 
-        What is read within a transaction is not remembered: it may vanish with the transaction.
+        Values read within a transaction are not remembered, because the transaction may roll back.
         """
         if db.in_transaction():
             return

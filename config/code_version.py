@@ -1,4 +1,4 @@
-"""A digest of this service's own code, for stored results that another version would compute otherwise."""
+"""A digest of this service's code, to recognize stored results of another version."""
 
 import hashlib
 from functools import cache
@@ -12,7 +12,7 @@ _SUFFIXES = (".py", ".toml", ".html", ".css")
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 of the code and data of rules and letters. It is computed once in a process, in 50 ms."""
+    """Return the SHA-256 of the code and data behind rules and letters. Computing it takes 50 ms, once a process."""
     whole = hashlib.sha256()
     for folder in _FOLDERS:
         for file in sorted(Path(settings.BASE_DIR, folder).rglob("*")):

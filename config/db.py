@@ -1,4 +1,4 @@
-"""The few statements that run for every record, prepared once a connection."""
+"""Database access: prepared statements for every record, locks, outages and reconnects."""
 
 import fcntl
 import select
@@ -27,12 +27,12 @@ _thread = threading.local()
 
 
 def _cursor(raw: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
-    """This thread's cursor on its connection, kept because a cursor learns how to adapt each type it meets."""
-    kept: psycopg.Cursor[Any] | None = getattr(_thread, "cursor", None)
-    if kept is None or kept.connection is not raw:
-        kept = _thread.cursor = psycopg.Cursor(raw)
-        kept.adapters.register_dumper(Array, ArrayDumper)
-    return kept
+    """Return this thread's cursor on its connection. It is reused because a cursor learns how to adapt each type."""
+    cursor: psycopg.Cursor[Any] | None = getattr(_thread, "cursor", None)
+    if cursor is None or cursor.connection is not raw:
+        cursor = _thread.cursor = psycopg.Cursor(raw)
+        cursor.adapters.register_dumper(Array, ArrayDumper)
+    return cursor
 
 
 def is_outage(error: BaseException | None) -> bool:
@@ -42,8 +42,10 @@ def is_outage(error: BaseException | None) -> bool:
 
 @receiver(request_started, dispatch_uid="config.db")
 def drop_ended(**_: Any) -> None:
-    """Close this thread's connection if the server has ended it, as by a restart: the request then begins with a new
-    one. An idle connection has nothing to read but its end, so that asking costs no round trip."""
+    """Close this thread's connection if the server has ended it, so that the request gets a new one.
+
+    On an idle connection the only thing to read is its end, so the check costs no round trip.
+    """
     raw = connection.connection
     if connection.vendor == "postgresql" and raw is not None and not connection.in_atomic_block and _has_ended(raw):
         connection.close()
@@ -58,38 +60,37 @@ def _has_ended(raw: psycopg.Connection[Any]) -> bool:
 
 
 def in_transaction() -> bool:
-    """Whether what is read now may yet vanish with a transaction, so that nobody should remember it."""
+    """Whether a transaction is open. Values read in it may be rolled back, so do not cache them."""
     return connection.in_atomic_block
 
 
 def lacks_migrations() -> bool:
-    """Whether the database is of an older version than the code, or empty."""
+    """Whether migrations are missing in the database."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def only(rows: QuerySet[Any, Row]) -> Row | None:
-    """The row of a query that finds one at most, as by a key. `first()` would have what is found sorted, and to say so
-    takes Django longer than the rest of such a query."""
+    """Return the single row of a query, or None. Unlike `first()`, this adds no ORDER BY, which is slow to build."""
     return next(iter(rows), None)
 
 
 def lock(*names: str) -> None:
-    """Let one transaction at a time go on that locks any of these names; the lock ends with the transaction.
+    """Lock these names until the transaction ends.
 
-    SQLite has one writer at a time anyway, and transactions here begin as writers.
+    SQLite needs no such lock: it has one writer at a time, and transactions here begin as writers.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            for name in sorted(names):  # in one order, so that no two wait for each other
+            for name in sorted(names):  # in one order, so that two transactions cannot deadlock
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
 @contextmanager
 def index_order() -> Iterator[None]:
-    """Begin a transaction in which PostgreSQL reads an index in its order up to a query's limit.
+    """Begin a transaction in which PostgreSQL reads an index in order, up to a query's limit.
 
-    Without recent statistics it takes the rows of a backlog for few, and sorts all of them for each claim.
+    Otherwise, without recent statistics, it underestimates a backlog and sorts all of it for each claim.
     """
     with transaction.atomic():
         if connection.vendor == "postgresql":
@@ -100,20 +101,25 @@ def index_order() -> Iterator[None]:
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait for a turn to write, together with other processes that ask for one. SQLite's own waiting is to sleep and
-    try again, for up to a tenth of a second; whoever waits here is woken. PostgreSQL needs no turns."""
+    """Wait for a turn to write to SQLite.
+
+    SQLite itself waits by polling, at intervals of up to 0.1 s. Here the waiting process is woken. PostgreSQL needs no
+    turns.
+    """
     file = Path(connection.settings_dict["NAME"])
     if connection.vendor != "sqlite" or not file.is_absolute():
         yield
         return
     with file.with_name(f"{file.name}-turn").open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)  # until it is closed, or its process ends
+        fcntl.flock(held, fcntl.LOCK_EX)  # until the file is closed or the process ends
         yield
 
 
 def fresh(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that runs outside of requests, in a thread that keeps its connection, survive the loss of it: it
-    is called again with a new one."""
+    """Call a function again, on a new connection, if it fails because the connection is lost.
+
+    For functions outside of requests, in threads that keep their connection.
+    """
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> R:
@@ -131,9 +137,11 @@ def fresh(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def empty_log() -> None:
-    """Have SQLite empty its log, which holds pages as they were before. Whoever reads at that moment keeps it from
-    that, until it is asked again or the last connection is closed. Web processes keep theirs as long as they run, so
-    whatever erases for good asks for it at its end."""
+    """Empty SQLite's write-ahead log, which may still hold erased pages. Every erasure ends with this call.
+
+    A concurrent reader prevents it, until the next call or until the last connection is closed. Web processes never
+    close theirs.
+    """
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -142,14 +150,14 @@ def empty_log() -> None:
 def fetch_all(sql: str, parameters: Sequence[Any], columns: Sequence[Field]) -> Iterable[Sequence[Any]]:
     """Run one statement and return its rows.
 
-    On PostgreSQL the statement is prepared on the server and its parameters are bound there, which Django's own
-    cursors do not do: they parse and plan anew each time, at several times the cost of the statement itself.
+    On PostgreSQL the server prepares the statement and binds its parameters. Django's own cursors parse and plan it
+    each time, at several times the cost of the statement itself.
 
     Args:
-        columns: the model fields that the statement returns, whose Python values the rows then hold.
+        columns: the model fields that the statement returns, which convert its values.
 
     Raises:
-        django.db.Error: as any query of Django's.
+        django.db.Error: as for any query of Django's.
     """
     if connection.vendor == "postgresql":
         connection.ensure_connection()

@@ -1,4 +1,4 @@
-"""Pages for requests that fail: they need neither the database nor a session."""
+"""Error pages that need neither the database nor a session."""
 
 import sys
 
@@ -12,14 +12,14 @@ _PLAIN = "<!doctype html><title>Failed</title><p>The service failed to answer. T
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected exception: 503 while the database is away, else 500. Django calls this as `handler500`."""
+    """Answer an unexpected exception: 503 during a database outage, else 500. Django calls this as `handler500`."""
     if not db.is_outage(sys.exception()):
         return HttpResponse(_page(request, "500.html"), status=500)
     return HttpResponse(_page(request, "503.html"), status=503, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 def _page(request: HttpRequest, template: str) -> str:
-    """Return a page, or plain words if it cannot be rendered. That second exception has the first as its context."""
+    """Return a page, or plain text if rendering fails. That second exception has the first as its context."""
     try:
         return render_to_string(template)
     except Exception as error:

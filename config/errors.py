@@ -1,6 +1,6 @@
-"""The one error that services and selectors raise, and what every door to them tells of it.
+"""The base of all errors that services and selectors raise.
 
-The API, the pages and the commands each map it once: `config.http.error_answers`, `config.middleware` and `manage.py`.
+API, pages and commands each map it in one place: `config.http.error_answers`, `config.middleware` and `manage.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,24 +8,24 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 RETRY_AFTER_SECONDS = 5
-"""After a 503 for which nothing better is known."""
+"""Default of Retry-After with a 503."""
 
 
 class DomainError(Exception):
-    """A service refuses, or cannot do what was asked now.
+    """A service refuses a request, or cannot fulfil it now.
 
-    Subclasses name the case and set:
+    A subclass is one case and sets:
 
     Attributes:
-        code: a stable name of the case, for programs and logs.
-        status: the HTTP status that means the same; 5xx is ours, and is logged.
-        sentence: for the caller: what was wrong, and how to mend it. It repeats nothing private.
-        members: what the body of the API's answer says beside the sentence; like it, nothing private.
-        retry_after: seconds until another try makes sense, where one does; a 503 always says.
+        code: stable name of the case, for programs and logs.
+        status: matching HTTP status. A 5xx is our fault and is logged.
+        sentence: for the caller: what was wrong and how to fix it. It contains nothing private.
+        members: further members of the API's answer. They contain nothing private.
+        retry_after: seconds until a retry makes sense, if one does. Every 503 has it.
 
     Args:
-        sentence: replaces that of the class where the case has more to say.
-        because: for those who read the log; callers never see it.
+        sentence: replaces the sentence of the class.
+        because: reason for the log. Callers never see it.
     """
 
     code: ClassVar[str] = "refused"
@@ -45,7 +45,7 @@ class DomainError(Exception):
 
 
 class NotFound(DomainError):
-    """The caller's organization has nothing of this identifier."""
+    """The caller's organization has no such object."""
 
     code = "not_found"
     status = 404
@@ -61,17 +61,17 @@ class NotAllowed(DomainError):
 
 
 class Fault(DomainError):
-    """Something of ours does not work. A caller should come back on 503; on 500 an administrator has to act first."""
+    """A fault of this service. After a 503 the caller can retry; after a 500 an administrator must act first."""
 
     code = "fault"
     status = 500
 
 
 class Invalid(DomainError):
-    """What was sent fails validation: the API answers with the contract's `HTTPValidationError`.
+    """The request fails validation. The API answers with the contract's `HTTPValidationError`.
 
     Args:
-        problems: objects with `loc`, `msg`, `type` and perhaps `input` and `ctx`.
+        problems: objects with `loc`, `msg`, `type`, and optionally `input` and `ctx`.
     """
 
     code = "invalid"

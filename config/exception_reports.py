@@ -5,9 +5,9 @@ from django.views.debug import SafeExceptionReporterFilter
 
 
 class PlacesAlone(SafeExceptionReporterFilter):
-    """Reports of faults, also the pages of DEBUG, name the places a fault passed through and no value there.
+    """Reports of faults, and the pages of DEBUG, that show stack frames without values.
 
-    Variables and form fields may hold private texts; a list of those that do would one day miss one.
+    Variables and form fields may hold private texts, and a list of the private ones would eventually miss one.
     """
 
     def get_post_parameters(self, request: HttpRequest | None) -> dict[str, Any]:

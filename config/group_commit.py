@@ -1,7 +1,7 @@
-"""Group commit: what many tasks of an event loop want stored at the same time shares a commit.
+"""Group commit: items that tasks of an event loop store at the same time share a commit.
 
-While one group is being stored, the next one gathers. So nobody waits for a group to fill, and the busier the process
-is, the larger its groups become.
+While one group is being stored, the next one collects. So no item waits for its group to fill, and groups grow with the
+load.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from config.errors import Fault
 
 log = structlog.get_logger("group_commit")
 
-_MOST = 64
+_MAX_GROUP = 64
 _SECONDS = 10.0
 
 T = TypeVar("T")
 
 
 class CommitLate(Fault):
-    """The database did not store within ten seconds. It may yet, if it had begun."""
+    """The database did not store the item within ten seconds. If storing had begun, it may still succeed."""
 
     code = "commit_late"
     status = 503
@@ -40,10 +40,10 @@ class _Waiting(NamedTuple, Generic[T]):
 
 
 class GroupCommit(Generic[T]):
-    """Stores items in groups, in a thread of its own with a database connection of its own.
+    """A background thread with its own database connection that stores items in groups.
 
     Args:
-        store: takes one to 64 items, commits, and says of each whether it is stored.
+        store: stores one to 64 items, commits, and returns for each whether it is stored.
     """
 
     def __init__(self, name: str, store: Callable[[Sequence[T]], Sequence[bool]]) -> None:
@@ -52,11 +52,12 @@ class GroupCommit(Generic[T]):
         self._thread: threading.Thread | None = None
 
     async def add(self, item: T) -> bool:
-        """Whether the item was stored, and committed. If not, nothing is known of it: the database failed, or `store`
-        did not say yes.
+        """Store an item. Return True once it is committed.
+
+        False means "unknown": the database failed, or `store` returned False.
 
         Raises:
-            CommitLate: it was not stored within ten seconds. If it had to wait for its group all the time, it never is.
+            CommitLate: the item was not stored within ten seconds. If its group had not begun, it never will be.
         """
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
@@ -74,20 +75,20 @@ class GroupCommit(Generic[T]):
         while True:
             group = [self._queue.get()]
             try:
-                while len(group) < _MOST:
+                while len(group) < _MAX_GROUP:
                     group.append(self._queue.get_nowait())
             except Empty:
                 pass
-            group = [each for each in group if not each.done.done()]  # whoever went away was told that it is not stored
+            group = [waiting for waiting in group if not waiting.done.done()]  # the others got a CommitLate
             if group:
-                stored = self._stored([each.item for each in group])
-                with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                stored = self._stored([waiting.item for waiting in group])
+                with suppress(RuntimeError):  # the loop is closed, so no task waits any more
                     group[0].loop.call_soon_threadsafe(_answer, group, stored)
 
     def _stored(self, items: Sequence[T]) -> Sequence[bool]:
         try:
             return db.fresh(self.store)(items)
-        except Exception as error:  # one of them, or the database: each is tried by itself, where its fault has a name
+        except Exception as error:  # of one item or of the database: callers then store each item separately
             log.warning("group not stored", name=self.name, size=len(items), exc_info=error)
             connection.close()
             return [False] * len(items)

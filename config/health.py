@@ -1,4 +1,4 @@
-"""`/healthz`: the process answers. `/readyz`: everything it needs to take a record answers too."""
+"""`/healthz`: the process answers. `/readyz`: everything it needs to accept a record answers too."""
 
 import os
 from collections.abc import Callable
@@ -20,11 +20,11 @@ _FIGURES: dict[str, Callable[[], float | list[str]]] = {}
 
 
 def register(name: str, probe: Callable[[], None], *, required: bool = True) -> None:
-    """Add a part that must answer before this process is ready; `probe` raises if it does not.
+    """Register a part that must answer before this process is ready. `probe` raises if the part does not.
 
     Args:
-        required: False for what some organizations need and others do not: it is shown, and takes no process out of
-            the balancer.
+        required: False for a part that only some organizations need: it is shown, but its failure does not make the
+            process unready.
     """
     _PROBES[name] = probe
     if not required:
@@ -32,12 +32,12 @@ def register(name: str, probe: Callable[[], None], *, required: bool = True) -> 
 
 
 def register_figure(name: str, figure: Callable[[], float]) -> None:
-    """Add a number that operators watch. Whatever it is, the process is ready."""
+    """Register a number that operators watch. It does not affect readiness."""
     _FIGURES[name] = figure
 
 
 def register_list(name: str, ids: Callable[[], list[str]]) -> None:
-    """Add a list of ids that an operator should look at. Anyone may read it: it holds no names and no secrets."""
+    """Register a list of ids that an operator should look at. It is public, so it must not hold names or secrets."""
     _FIGURES[name] = ids
 
 
@@ -60,7 +60,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 def _answers(name: str, probe: Callable[[], None]) -> bool:
     try:
         probe()
-    except Exception as error:  # whatever it is, this part is not ready; the log says why
+    except Exception as error:  # of any kind: the part is not ready, and the log says why
         log.error("not ready", part=name, exc_info=error)
         return False
     return True
@@ -69,7 +69,7 @@ def _answers(name: str, probe: Callable[[], None]) -> bool:
 def _figure(name: str, figure: Callable[[], float | list[str]]) -> float | list[str] | None:
     try:
         return figure()
-    except Exception as error:  # a part that it needs fails, and is shown as failing
+    except Exception as error:  # the probes show the failing part
         log.error("no figure", part=name, exc_info=error)
         return None
 

@@ -1,10 +1,10 @@
 """Heartbeats of web processes, and the watch that kills a process without one.
 
-A process that holds the GIL, or that a signal has stopped, cannot notice it itself. granian's master process has next
-to nothing to do, so a thread in it watches the workers. granian replaces the worker that the watch kills.
+A process whose GIL is held, or that a signal has stopped, cannot notice that itself. So a thread in granian's master
+process, which is mostly idle, watches the workers. granian replaces the workers that it kills.
 
-A heartbeat is the time of a file named by the process id. The watch counts its own looks at an unchanged file: no clock
-that an operator sets, and no pause of the whole machine, makes a process look silent.
+A heartbeat is the modification time of a file named by the process id. The watch counts its own looks at an unchanged
+file. So neither a changed clock nor a pause of the whole machine makes a process seem silent.
 """
 
 import asyncio
@@ -20,21 +20,21 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-_FOLDER = "WEB_HEARTBEATS"  # the environment variable that tells workers the folder
-_LOOKS = 10  # at an unchanged heartbeat, until the limit is reached
+_FOLDER = "WEB_HEARTBEATS"  # environment variable that names the folder for workers
+_LOOKS = 10  # looks at an unchanged heartbeat until a process counts as silent
 
 
 def limit() -> float:
-    """Seconds without an answer after which a web process is replaced; 0 means never."""
+    """Return the seconds after which a silent web process is replaced, or 0 for never."""
     return float(os.environ.get("WEB_SILENT_SECONDS") or 30)
 
 
 class Watch:
-    """Kills silent workers of this process.
+    """A watch that kills silent workers of this process.
 
     Args:
-        folder: of their heartbeats.
-        seconds: the limit.
+        folder: folder of their heartbeats.
+        seconds: limit of silence.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
@@ -42,16 +42,16 @@ class Watch:
         self._seen: dict[int, tuple[int, int]] = {}
 
     def run(self) -> None:
-        """Look for ever."""
+        """Look at the heartbeats in a loop."""
         while True:
             time.sleep(self.seconds / _LOOKS)
             self.look()
 
     def look(self) -> None:
-        """Kill the workers whose heartbeat has not changed for so many looks."""
+        """Kill the workers whose heartbeat has not changed for `_LOOKS` looks."""
         for file in self.folder.iterdir():
             pid = int(file.name)
-            if not _is_running_child(pid):  # another program may have its id by now
+            if not _is_running_child(pid):  # another program may have this id by now
                 file.unlink(missing_ok=True)
                 self._seen.pop(pid, None)
                 continue
@@ -61,13 +61,13 @@ class Watch:
             self._seen[pid] = (beat, looks)
             if looks == _LOOKS:
                 _log(event="web process replaced", pid=pid, silent_seconds=self.seconds)
-                os.kill(pid, signal.SIGUSR2)  # it writes where its threads are, unless it is stopped
+                os.kill(pid, signal.SIGUSR2)  # it dumps its threads' stacks, unless it is stopped
             elif looks > _LOOKS:
                 os.kill(pid, signal.SIGKILL)
 
 
 def watch() -> None:
-    """Watch the workers that this process is about to start, in a thread beside."""
+    """Start a thread that watches the workers of this process."""
     if limit() > 0:
         folder = tempfile.TemporaryDirectory(prefix="heartbeats-")
         os.environ[_FOLDER] = folder.name
@@ -75,7 +75,7 @@ def watch() -> None:
 
 
 def _run(folder: "tempfile.TemporaryDirectory[str]") -> None:
-    """Keep the folder, which is removed with its object."""
+    """Watch, and hold a reference to the folder, which is deleted with its object."""
     Watch(Path(folder.name), limit()).run()
 
 
@@ -87,8 +87,10 @@ def _is_running_child(pid: int) -> bool:
 
 
 def _log(**line: object) -> None:
-    """Write a line as the service does. Unbuffered: granian may fork a worker while another thread holds the lock of
-    `sys.stderr`."""
+    """Write a line in the service's log format.
+
+    Unbuffered, because granian may fork a worker while another thread holds the lock of `sys.stderr`.
+    """
     whole = {**line, "level": "error", "timestamp": datetime.now(UTC).isoformat()}
     with suppress(OSError):
         os.write(2, f"{json.dumps(whole)}\n".encode())
@@ -98,12 +100,12 @@ async def beat(is_alive: Callable[[], bool]) -> None:
     """Touch the file of this process while its event loop runs. Return at once if no master watches.
 
     Args:
-        is_alive: whether what the event loop cannot tell by itself is alive too.
+        is_alive: whether the parts outside of the event loop are alive too.
     """
     folder = os.environ.get(_FOLDER)
     if not folder:
         return
-    faulthandler.register(signal.SIGUSR2)  # shows the places of all threads, without the GIL
+    faulthandler.register(signal.SIGUSR2)  # dumps all threads' stacks without the GIL
     file = Path(folder, str(os.getpid()))
     with suppress(FileNotFoundError):  # the master has ended
         while True:

@@ -1,7 +1,7 @@
-"""Leases: who works on a row holds it for a while, under a random token, and only the holder finishes it.
+"""Leases: a worker holds a row for a limited time, under a random token, and only the holder can finish it.
 
-The committed row is the queue. A message only wakes a worker, which claims when it starts; whoever is killed or
-stopped loses the lease when it runs out, and what they do after another took over changes nothing.
+The committed row is the queue. A message only wakes a worker, which then claims rows. A worker that is killed or
+stopped loses its lease when it expires. Once another worker has claimed the row, the first cannot change it any more.
 """
 
 import random
@@ -21,11 +21,11 @@ from config import db
 from config.errors import DomainError
 
 _FIRST_PAUSE = timedelta(minutes=1)
-_LONGEST_PAUSE = timedelta(hours=1)
+_MAX_PAUSE = timedelta(hours=1)
 
 
 class LeaseLost(DomainError):
-    """The lease ran out and somebody else took the row over, or finished it."""
+    """The lease expired, and another worker has claimed or finished the row."""
 
     code = "lease_lost"
     sentence = "This took too long, and another worker has taken it over."
@@ -45,17 +45,20 @@ class Leased(models.Model):
 
 Row = TypeVar("Row", bound=Leased)
 RELEASED: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "next_try_at": None}
-"""The columns of a row that nobody holds, and whose work did not fail."""
+"""Columns of a row without a lease or a failed attempt."""
 
 
 def free() -> Q:
-    """The rows that nobody holds now."""
+    """Return the condition for rows without a current lease."""
     return Q(lease_until=None) | Q(lease_until__lt=timezone.now())
 
 
-def pause(failures: int, longest: timedelta = _LONGEST_PAUSE, *, first: timedelta = _FIRST_PAUSE) -> timedelta:
-    """How long to wait after so many failures in a row: twice as long each time, from the first to the longest, and by
-    up to a quarter less, so that what failed together does not come back together."""
+def pause(failures: int, longest: timedelta = _MAX_PAUSE, *, first: timedelta = _FIRST_PAUSE) -> timedelta:
+    """Return how long to wait after so many failures in a row.
+
+    The pause doubles each time, from `first` to `longest`, less up to a quarter, so that rows that failed together are
+    not retried together.
+    """
     backoff: timedelta = min(first * 2 ** min(failures - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
     return backoff
 
@@ -63,13 +66,13 @@ def pause(failures: int, longest: timedelta = _LONGEST_PAUSE, *, first: timedelt
 def claim(
     waiting: QuerySet[Row], *, lasts: timedelta, limit: int = 1, order: Sequence[str | Combinable] = ("pk",)
 ) -> list[Row]:
-    """Take over rows that nobody holds and whose next try is due.
+    """Claim rows without a current lease whose next try is due.
 
     Args:
-        waiting: the rows on which there is work.
-        lasts: how long the work takes at most, or until it renews.
-        limit: claim no more rows than can be worked off within `lasts`.
-        order: which come first.
+        waiting: rows with work to do.
+        lasts: longest time until the work completes or renews the lease.
+        limit: maximum of rows, which must be finished within `lasts`.
+        order: order in which rows are claimed.
     """
     now, token = timezone.now(), uuid.uuid4()
     ready = waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=now)).order_by(*order)
@@ -83,10 +86,10 @@ def claim(
 
 
 def renew(row: Leased, *, lasts: timedelta, **changes: Any) -> None:
-    """Hold a row from now on for as long again. Call it before what must not happen twice.
+    """Extend the lease of a row. Call this before an effect that must not happen twice.
 
     Args:
-        changes: columns to save along.
+        changes: further columns to save.
 
     Raises:
         LeaseLost
@@ -95,10 +98,10 @@ def renew(row: Leased, *, lasts: timedelta, **changes: Any) -> None:
 
 
 def complete(row: Leased, **changes: Any) -> None:
-    """Let go of a row whose work is done, with the columns that say so.
+    """Release a row whose work is done, and save the columns that say so.
 
-    Call it inside the transaction of all else that the work changes: who lost the lease then changes nothing. A lease
-    that ran out is lost once somebody else claims the row or lets go of it; until then the work counts.
+    Call this in the transaction of all other changes: then a worker that lost its lease changes nothing. An expired
+    lease is lost only once another worker claims or releases the row. Until then the work counts.
 
     Raises:
         LeaseLost
@@ -107,10 +110,9 @@ def complete(row: Leased, **changes: Any) -> None:
 
 
 def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
-    """Those of some rows of one model whose leases are as they were when the rows were read or claimed: since then
-    nobody has claimed them, let go of them or finished them.
+    """Lock and return the rows whose lease has not changed since they were read or claimed. All are of one model.
 
-    Whoever finishes many rows together changes these alone, locked, in the transaction of all else that changes.
+    To finish many rows together, change only these, in the transaction of all other changes.
     """
     held: dict[uuid.UUID | None, list[Any]] = {}
     for row in rows:
@@ -119,8 +121,8 @@ def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
     return type(rows[0])._base_manager.filter(same).order_by("pk").select_for_update()
 
 
-def fail(row: Leased, *, longest: timedelta = _LONGEST_PAUSE) -> None:
-    """Let go of a row that could not be finished, until `pause` is over. Raises LeaseLost."""
+def fail(row: Leased, *, longest: timedelta = _MAX_PAUSE) -> None:
+    """Release a row whose work failed. The next try is due after `pause`. Raises LeaseLost."""
     next_try_at = timezone.now() + pause(row.attempts, longest)
     _change(row, lease_token=None, lease_until=None, next_try_at=next_try_at)
 

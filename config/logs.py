@@ -1,7 +1,7 @@
-"""Logs for people and machines: one JSON object a line, with the id of the request, without private text.
+"""Logs for people and machines: one JSON object a line, with the request's id and without private text.
 
-Messages of exceptions and parameters of SQL statements may quote a record, so neither is ever written: a fault is
-logged as its types and the places in our code it passed through.
+Messages of exceptions and parameters of SQL statements may quote a record, so neither is logged. An exception is logged
+as the types and stack frames of it and its causes.
 """
 
 import logging
@@ -24,26 +24,26 @@ _MAX_EXCEPTIONS = 20
 _MAX_FRAMES = 30  # a recursion has a thousand
 _ROOT = re.escape(str(Path(__file__).resolve().parent.parent))
 _OURS = re.compile(rf"{_ROOT}/(?!.*/site-packages/)")
-# linear: it reads the file names of frames, which the file system bounds
+# linear: it reads file names of frames, whose length the file system limits
 _BEFORE_NAME = re.compile(rf".*/site-packages/|{_ROOT}/|.*/lib/python[\d.]+/")
 
 
 def without_private_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Replace exception information by the types and places of the exception and its causes."""
+    """Replace exception information with the types and stack frames of the exception and its causes."""
     info = event.pop("exc_info", None)
     kind, error = None, sys.exception() if info is True else info
     if isinstance(info, tuple):
         kind, error, _ = info
     if isinstance(error, BaseException):
         event["exception"] = _describe(error)
-        # Celery wraps an exception that cannot be pickled, and names its type beside it.
+        # Celery wraps an exception that cannot be pickled, and passes its type separately.
         event["exception"][0]["type"] = (kind or type(error)).__qualname__
     event.pop("stack_info", None)
     return event
 
 
 def _describe(error: BaseException) -> list[dict[str, Any]]:
-    """Return types and places: of the exception, of its causes, and of the members of groups among them."""
+    """Return types and stack frames of the exception, its causes, and the members of groups among them."""
     described: list[dict[str, Any]] = []
     waiting, seen = deque([error]), {id(error)}
     while waiting and len(described) < _MAX_EXCEPTIONS:
@@ -58,7 +58,7 @@ def _describe(error: BaseException) -> list[dict[str, Any]]:
 
 
 def _places(passed: TracebackType | None) -> list[str]:
-    """Return the frames of our own code and the innermost frame; of very many, the last."""
+    """Return the frames of our own code and the innermost frame, the last `_MAX_FRAMES` at most."""
     places = [(frame.f_code, line) for frame, line in traceback.walk_tb(passed)]
     ours = [(code, line) for code, line in places[:-1] if _OURS.match(code.co_filename)]
     return [
@@ -68,7 +68,7 @@ def _places(passed: TracebackType | None) -> list[str]:
 
 
 def _exception_as_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """For people: the renderer for consoles takes an exception as text alone."""
+    """Convert the exception to text, which the console renderer needs."""
     if "exception" in event:
         event["exception"] = "\n".join(
             "\n  ".join([described["type"], *described["frames"]]) for described in event["exception"]
@@ -77,8 +77,7 @@ def _exception_as_text(_: WrappedLogger, __: str, event: EventDict) -> EventDict
 
 
 class _Lines:
-    """Standard error, line by line. A log that cannot be written, for a full disk or a dead collector, must not fail
-    the request that it describes."""
+    """Standard error, line by line. A full disk or a dead log collector must not fail the logged request."""
 
     def msg(self, message: str) -> None:
         with suppress(OSError, ValueError):  # ValueError: the stream is closed
@@ -88,7 +87,7 @@ class _Lines:
 
 
 class LibraryLines(logging.Handler):
-    """Lines of libraries: the template of each message without its arguments, which are where the values are."""
+    """A handler for libraries that logs each message's template without its arguments, which hold the values."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line = copy(record)
@@ -97,13 +96,13 @@ class LibraryLines(logging.Handler):
             line.exc_info = line.exc_info or (type(record.msg), record.msg, record.msg.__traceback__)
         if not isinstance(record.msg, str):
             line.msg = type(record.msg).__qualname__
-        elif record.name == "asyncio":  # fills in its messages itself, with the repr of what failed
+        elif record.name == "asyncio":  # its messages already contain the repr of the failed object
             line.msg = "event loop"
         _Lines().msg(self.format(line))
 
 
 def report_failed_threads() -> None:
-    """Log what ends a thread or fails in a finalizer, which Python prints with its message and values."""
+    """Log exceptions of threads and finalizers, which Python would print with their messages and values."""
     log = structlog.get_logger("threads")
 
     def in_thread(failed: threading.ExceptHookArgs) -> None:
@@ -145,13 +144,13 @@ def configure(*, level: str, as_json: bool) -> None:
             "handlers": {"stderr": {"()": LibraryLines, "formatter": "structured"}},
             "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
-                # Statements with their parameters, and 4xx answers that the request log already tells of.
+                # Statements with their parameters, and 4xx answers that the request log already has.
                 "django.db.backends": {"level": "INFO"},
                 "django.request": {"level": "CRITICAL"},
                 "django.security": {"level": "CRITICAL"},
                 # Every request to Azure, with names of accounts and containers.
                 "azure.core.pipeline.policies.http_logging_policy": {"level": "WARNING"},
-                # Every step of every PDF, each CSS property it does not know, each character without a glyph.
+                # Every step of every PDF, each unknown CSS property, each character without a glyph.
                 "weasyprint": {"level": "ERROR"},
                 # The address of every request.
                 "azure": {"level": "WARNING"},

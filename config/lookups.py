@@ -1,4 +1,4 @@
-"""`begins`: texts that begin with another exactly as it is spelled, which an index of the column finds."""
+"""The lookup `begins`: a case-sensitive prefix search that uses the column's index."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _LAST = "\U0010ffff"
 
 @CharField.register_lookup
 class Begins(StartsWith):
-    """On PostgreSQL `startswith`, which a column of the collation "C" serves by its index."""
+    """A prefix search. On PostgreSQL it is `startswith`, which uses the index of a column with collation "C"."""
 
     lookup_name = "begins"
 
@@ -20,7 +20,7 @@ class Begins(StartsWith):
         return connection.operators["startswith"] % rhs
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
-        """A range: SQLite's LIKE takes capitals for small letters, and finds nothing by an index that does not."""
+        """Return a range condition: SQLite's LIKE ignores case, so it cannot use a case-sensitive index."""
         column, params = self.process_lhs(compiler, connection)
         end = _next(self.rhs)
         if end is None:
@@ -29,9 +29,9 @@ class Begins(StartsWith):
 
 
 def _next(beginning: str) -> str | None:
-    """The first text, as bytes sort, after all that begin so; None if there is none."""
-    kept = beginning.rstrip(_LAST)
-    if not kept:
+    """Return the first text, in byte order, after all texts that begin so, or None if there is none."""
+    prefix = beginning.rstrip(_LAST)
+    if not prefix:
         return None
-    following = ord(kept[-1]) + 1
-    return kept[:-1] + chr(0xE000 if following == 0xD800 else following)  # UTF-8 has no surrogates between
+    following = ord(prefix[-1]) + 1
+    return prefix[:-1] + chr(0xE000 if following == 0xD800 else following)  # UTF-8 has no surrogates

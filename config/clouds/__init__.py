@@ -1,4 +1,4 @@
-"""Clients of the clouds for storage that somebody else owns, each with the credentials it is given and no others.
+"""Clients of cloud services in customers' accounts. They use only the credentials they are given.
 
-They connect as `config.vetted_http` does, and do not try again: what uses them knows when to.
+They connect through `config.vetted_http` and never retry: their callers decide when to.
 """

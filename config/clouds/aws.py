@@ -1,4 +1,4 @@
-"""Amazon Web Services, and what speaks like its S3."""
+"""Amazon Web Services, and S3-compatible services."""
 
 import os
 from collections.abc import Callable
@@ -25,8 +25,8 @@ _CONFIG: dict[str, Any] = {
     "ignore_configured_endpoint_urls": True,
 }
 Guard = Callable[..., None]
-"""Sees every call before it is sent, as botocore's `before-call` event: `model` and `params` say what it is. It raises
-to forbid it."""
+"""Receives every call before it is sent, as `model` and `params` of botocore's `before-call` event. Raises to forbid
+the call."""
 
 _UNSET = (None, None, None, None)
 _lock = Lock()
@@ -39,7 +39,7 @@ class Credentials(NamedTuple):
 
 
 class RoleIsOpen(DomainError):
-    """The role can be assumed without the external id, so anybody here could name it as theirs."""
+    """The role can be assumed without the external id, so any organization here could use it."""
 
     code: ClassVar = "role_is_open"
     status: ClassVar = 422
@@ -49,10 +49,10 @@ class RoleIsOpen(DomainError):
 def s3(
     connections: Connections, credentials: Credentials, *, region: str, endpoint: str = "", guard: Guard | None = None
 ) -> Any:
-    """A client of S3.
+    """Return a client of S3.
 
     Args:
-        endpoint: of what speaks like S3, if it is not Amazon's.
+        endpoint: address of an S3-compatible service, or empty for Amazon's.
     """
     style = {"addressing_style": "path"} if endpoint else {}
     return client("s3", connections, credentials, region=region, endpoint=endpoint, guard=guard, s3=style)
@@ -68,12 +68,12 @@ def assume_role(
     endpoint: str = "",
     guard: Guard | None = None,
 ) -> Credentials:
-    """Credentials of a role, for an hour.
+    """Return credentials of a role, valid for an hour.
 
     Args:
-        endpoint: where given credentials are handed out, if it is not Amazon's.
-        credentials: whose they are that assume the role. None is this service's own identity, which is good for nothing
-            else: then the role must insist on the external id, or one organization could name the role of another.
+        credentials: identity that assumes the role. None is this service's own, which all organizations share. The role
+            must then require the external id, or one organization could use another's role.
+        endpoint: address of an STS-compatible service for these credentials, or empty for Amazon's.
 
     Raises:
         RoleIsOpen
@@ -86,10 +86,10 @@ def assume_role(
         _require_external_id(sts, role_arn)
     else:
         sts = client("sts", connections, credentials, region=region, endpoint=endpoint, guard=guard)
-    found = sts.assume_role(
+    issued = sts.assume_role(
         RoleArn=role_arn, RoleSessionName="decision-record-service", ExternalId=external_id, DurationSeconds=3600
     )["Credentials"]
-    return Credentials(found["AccessKeyId"], found["SecretAccessKey"], found["SessionToken"])
+    return Credentials(issued["AccessKeyId"], issued["SecretAccessKey"], issued["SessionToken"])
 
 
 def _require_external_id(sts: Any, role_arn: str) -> None:
@@ -112,8 +112,8 @@ def client(
     guard: Guard | None = None,
     **config: Any,
 ) -> Any:
-    """A client of any service. It is kept with its connections; several threads may use it."""
-    with _lock:  # clients can be used by several threads, but not made by them
+    """Return a client of any service. Several threads may use it."""
+    with _lock:  # botocore clients are thread-safe, creating them is not
         made = _session().create_client(
             service,
             region_name=region,
@@ -131,14 +131,16 @@ def client(
 
 
 def _forbid_redirects(context: dict[str, Any], **_: Any) -> None:
-    """botocore asks a bucket for its region when it is redirected, and asks again when that is redirected, without end.
-    What it takes for done it does not do."""
+    """Tell botocore that it has followed a redirect already.
+
+    Otherwise it asks a redirecting bucket for its region, and again if that request is redirected, without end.
+    """
     context["s3_redirect"] = {**context.get("s3_redirect", {}), "redirected": True}
 
 
 @cache
 def _session() -> botocore.session.Session:
-    """Without the files and variables that say who this process is."""
+    """Return a session that ignores the files and variables with this process's identity."""
     nothing = (None, None, os.devnull, None)
     return botocore.session.Session(
         session_vars={"profile": _UNSET, "config_file": nothing, "credentials_file": nothing, "ca_bundle": _UNSET}
@@ -146,7 +148,7 @@ def _session() -> botocore.session.Session:
 
 
 class _Sender:
-    """Sends what botocore has prepared over vetted connections, in place of its own."""
+    """Sends botocore's prepared requests over vetted connections."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -165,5 +167,5 @@ class _Sender:
         )
         response = AWSResponse(request.url, answer.status, answer.headers, answer)
         if not request.stream_output:
-            _ = response.content  # read now, within the bounds of the request
+            _ = response.content  # read now, while the request's limits apply
         return response

@@ -1,4 +1,4 @@
-"""Azure: Blob Storage, and services whose JSON is spoken directly, such as Key Vault."""
+"""Azure: Blob Storage, and services with a JSON API, such as Key Vault."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from config.vetted_http import Connections
 STORAGE = "https://storage.azure.com/.default"
 RESOURCE_MANAGER = "https://management.azure.com/.default"
 _LOGIN = "https://login.microsoftonline.com"
-_API_VERSION = "2021-12-02"  # emulators and Azure Stack lag behind what the library would ask for
+_API_VERSION = "2021-12-02"  # emulators and Azure Stack lack the library's default version
 _EARLY_SECONDS = 300
-"""Before its end a token is replaced."""
+"""Replace a token this long before it expires."""
 
 
 @dataclass
@@ -30,15 +30,15 @@ class Application:
     client_id: str
     secret: str = field(repr=False)
     endpoint: str = ""
-    """Where it signs in, if it is not the public cloud."""
+    """Address of the sign-in service, or empty for the public cloud."""
     _tokens: dict[str, AccessToken] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def get_token(self, *scopes: str, **_: Any) -> AccessToken:
-        """As clients of Azure ask for it.
+        """Return a token for scopes. Clients of Azure call this.
 
         Raises:
-            ClientAuthenticationError: the application is refused; `error.reason` is Entra's word for it.
+            ClientAuthenticationError: Entra refuses the application. `error.reason` is Entra's code.
         """
         scope = " ".join(scopes)
         with self._lock:
@@ -57,17 +57,17 @@ class Application:
         }
         answer = self.connections.session().post(url, data=form)
         try:
-            said = answer.json()
-            return AccessToken(said["access_token"], int(time.time()) + int(said["expires_in"]))
+            issued = answer.json()
+            return AccessToken(issued["access_token"], int(time.time()) + int(issued["expires_in"]))
         except (ValueError, KeyError, TypeError):
             refused = ClientAuthenticationError("Entra ID hands out no token.")
             refused.status_code = answer.status_code
-            refused.reason = _word(answer)
+            refused.reason = _refusal_code(answer)
             raise refused from None
 
 
 def session(connections: Connections, application: Application, *, scope: str) -> requests.Session:
-    """A session of `requests` that signs in as an application."""
+    """Return a session of `requests` that signs in as an application."""
     made = connections.session()
     made.auth = _Bearer(application, scope)
     return made
@@ -82,10 +82,10 @@ def container_client(
     application: Application | None = None,
     endpoint: str = "",
 ) -> ContainerClient:
-    """A client of one container.
+    """Return a client of one container.
 
     Args:
-        secret: a key of the account, or a shared access signature, where it is no application that signs in.
+        secret: account key or shared access signature, used if there is no `application`.
     """
     return ContainerClient(
         endpoint or f"https://{account}.blob.core.windows.net",
@@ -100,14 +100,14 @@ def container_client(
 
 
 def _credential(account: str, secret: str) -> AzureSasCredential | AzureNamedKeyCredential:
-    is_signature = "&" in secret  # which joins its parameters; a key is base64
+    is_signature = "&" in secret  # a signature's parameters are joined with &, a key is base64
     return AzureSasCredential(secret) if is_signature else AzureNamedKeyCredential(account, secret)
 
 
 def error_code(error: Exception) -> str:
-    """What Azure calls an error, such as `ContainerNotFound`; "" where it did not say."""
+    """Return Azure's code of an error, such as `ContainerNotFound`, or ""."""
     code = getattr(error, "error_code", None) or ""
-    return str(getattr(code, "value", code))  # the library has members of an enumeration for some
+    return str(getattr(code, "value", code))  # the library uses an enumeration for some codes
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class _Bearer(requests.auth.AuthBase):
         return request
 
 
-def _word(answer: requests.Response) -> str:
-    """What Entra calls its refusal, such as `invalid_client`; its sentences repeat ids."""
+def _refusal_code(answer: requests.Response) -> str:
+    """Return Entra's code of a refusal, such as `invalid_client`. Its messages repeat ids."""
     try:
         return str(answer.json().get("error", ""))[:64]
     except (ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Google Cloud: Storage, and services whose JSON is spoken directly, such as Cloud KMS."""
+"""Google Cloud: Storage, and services with a JSON API, such as Cloud KMS."""
 
 import json
 from typing import Any
@@ -20,10 +20,10 @@ class _Session(VettedSession, AuthorizedSession):
 
 
 def service_account_key(secret: str) -> dict[str, Any]:
-    """The key of a service account, as Google hands it out.
+    """Return the parsed key file of a service account.
 
     Raises:
-        ValueError: it is none. Other kinds of credentials may name files and commands.
+        ValueError: another kind of credentials, which could name files and commands.
     """
     key = json.loads(secret)
     if not isinstance(key, dict) or key.get("type") != "service_account":
@@ -32,10 +32,10 @@ def service_account_key(secret: str) -> dict[str, Any]:
 
 
 def session(connections: Connections, key: dict[str, Any], *, scope: str) -> AuthorizedSession:
-    """A session of `requests` that signs in as a service account.
+    """Return a session of `requests` that signs in as a service account.
 
     Args:
-        scope: what its tokens are good for, however much the account may do; several with spaces between them.
+        scope: OAuth scopes that limit its tokens, separated by spaces.
 
     Raises:
         ValueError: the key is incomplete.
@@ -49,7 +49,7 @@ def session(connections: Connections, key: dict[str, Any], *, scope: str) -> Aut
 def storage_client(
     connections: Connections, key: dict[str, Any], *, scope: str = READ_STORAGE, endpoint: str = ""
 ) -> Client:
-    """A client of Google Cloud Storage that may read, if nothing else is said.
+    """Return a client of Google Cloud Storage, by default for reading.
 
     Raises:
         ValueError: the key is incomplete.
@@ -61,6 +61,6 @@ def storage_client(
         _http=signed_in,
         client_options={"api_endpoint": endpoint or _STORAGE},
     )
-    # For the sake of traces, it would ask about the bucket in threads of its own, whenever it likes.
+    # The cache would request bucket metadata for traces, in background threads.
     client._bucket_metadata_cache = None  # type: ignore[assignment]
     return client
