@@ -1,4 +1,4 @@
-"""axe-core, which finds what people with disabilities stumble over; its pinned version is installed below .cache."""
+"""axe-core, which finds accessibility problems of pages. Its pinned version is installed below .cache."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 
 def script() -> str:
-    """The source of axe-core, as tests/browser/package-lock.json names it by its hash."""
+    """Return the source of axe-core, which tests/browser/package-lock.json pins by its hash."""
     version = json.loads((_HERE / "package.json").read_text())["dependencies"]["axe-core"]
     installed = CHECKOUT / ".cache" / f"axe-core-{version}.js"
     if not installed.exists():
@@ -37,29 +37,29 @@ def _install(to: Path) -> None:
             [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
             cwd=directory, check=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        # Renamed as a whole, so that a process beside this one sees no half of it.
+        # Renamed in one step, so that another process never reads half a file.
         (Path(directory) / "node_modules" / "axe-core" / "axe.min.js").rename(to)
 
 
 def violations(page: Page, within: str = "html", rules: Sequence[str] = ()) -> list[str]:
-    """What axe finds in the page, or in one element of it, by all rules or by some: a line for each kind of fault."""
-    # What a click led to can be there before its stylesheets are.
+    """Return a line for each kind of problem in the page or in one element, by all rules or the given ones."""
+    # After a click, the new page can appear before its stylesheets have loaded.
     page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(script())
-        page.add_init_script(script())  # on the pages after this one, where the browser has it compiled by then
+        page.add_init_script(script())  # for the next pages: the browser caches the compiled script
     kind, values = ("rule", list(rules)) if rules else ("tag", _TAGS)
-    # Nothing has to be told of what is as it should be.
+    # Report violations only.
     options: dict[str, Any] = {"runOnly": {"type": kind, "values": values}, "resultTypes": ["violations"]}
-    found = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
-    return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
+    results = page.evaluate("([element, options]) => axe.run(element, options)", [within, options])["violations"]
+    return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in results]
 
 
 def violations_in_light_and_dark(page: Page, within: str = "html") -> list[str]:
-    """The same in the light, and in the dark, where nothing but colours is another, by the rule about those."""
-    found = []
+    """Return the violations in the light scheme, and those of contrast in the dark one: only colours differ."""
+    results = []
     for scheme, rules in (("light", []), ("dark", ["color-contrast"])):
         page.emulate_media(color_scheme=scheme)
-        page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours fade into each other
-        found += [f"{scheme}: {fault}" for fault in violations(page, within, rules)]
-    return found
+        page.evaluate("document.getAnimations().forEach(each => each.finish())")  # colours change gradually
+        results += [f"{scheme}: {fault}" for fault in violations(page, within, rules)]
+    return results

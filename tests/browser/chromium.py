@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by Playwright; it talks to this machine alone."""
+"""Debian's Chromium, driven by Playwright. It connects to this machine only."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.threads import HANGS_SECONDS
 
-# The shell is the same browser without windows, and takes a quarter of the CPU time for a page.
+# The shell is the same browser without windows. It takes a quarter of the CPU time for a page.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 _WHOLE = ("chromium", "google-chrome")
 _ARGUMENTS = [
@@ -26,15 +26,16 @@ _HANGS = HANGS_SECONDS * 1000
 
 
 def _be_patient(context: BrowserContext) -> None:
-    """Playwright's own patience is five seconds for what is expected, and thirty for a page."""
+    """Raise Playwright's timeouts, which are five seconds for an expectation and thirty for a page."""
     context.set_default_timeout(_HANGS)
 
 
 @contextmanager
 def chromium(*, shows_pdf: bool = False) -> Iterator[Browser]:
-    """
+    """Run a browser.
+
     Args:
-        shows_pdf: the whole browser, for the shell downloads what it should show.
+        shows_pdf: run the whole browser, because the shell downloads a PDF instead of showing it.
     """
     program = next(filter(None, map(shutil.which, _WHOLE if shows_pdf else _PROGRAMS)), None)
     if program is None:

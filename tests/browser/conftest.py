@@ -1,4 +1,4 @@
-"""Browsers for each test, in which nothing may be refused by the content security policy, and no script may fail."""
+"""Browser fixtures. A test fails if the content security policy refuses anything or a script fails."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -24,14 +24,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.fixture(scope="session")
 def complaints() -> list[str]:
-    """What browsers had to complain of since it was last cleared."""
+    """Return the list to which browsers append their complaints."""
     return []
 
 
 @pytest.fixture(scope="session")
 def idle_pages() -> dict[str, list[Page]]:
-    """The pages that tests before have used, by the options of their browsers: another page takes three times as long,
-    for it has a process of its own, and in another browser every file is fetched again."""
+    """Return the pages of earlier tests, by the options of their browsers. A new page takes three times as long: it
+    starts a process, and a new browser fetches every file again."""
     return defaultdict(list)
 
 
@@ -39,9 +39,9 @@ def idle_pages() -> dict[str, list[Page]]:
 def open_page(
     browser: Browser, complaints: list[str], idle_pages: dict[str, list[Page]]
 ) -> Iterator[Callable[..., Page]]:
-    """Opens an address in a browser that knows nothing else; options are those of Playwright's contexts.
+    """Yield a function that opens an address in a browser without cookies, with the options of Playwright's contexts.
 
-    A test that changes what the page can do, such as by a script for every document, opens another one beside it.
+    A test that changes the page for good, for example by an init script, must open a new page in the context.
     """
     used = []
 
@@ -76,8 +76,8 @@ def open_page(
 
 
 def _faults(message: ConsoleMessage) -> list[str]:
-    told = message.type in ("error", "warning") and not message.text.startswith(_ANSWERED_WITH_AN_ERROR)
-    return [message.text] if told else []
+    is_fault = message.type in ("error", "warning") and not message.text.startswith(_ANSWERED_WITH_AN_ERROR)
+    return [message.text] if is_fault else []
 
 
 def _failure(request: Request) -> list[str]:
@@ -86,13 +86,13 @@ def _failure(request: Request) -> list[str]:
 
 @pytest.fixture(scope="session")
 def signed_in_state(site: Service) -> Callable[[str], StorageState]:
-    """The `storage_state` of the browser of a person who is signed in, by whose address."""
+    """Return a function that gives the `storage_state` of a signed-in person's browser, by their address."""
     return cache(site.signed_in)
 
 
 @pytest.fixture
 def page(open_page: Callable[..., Page], site: Service) -> Page:
-    """The sign-in page."""
+    """Open the sign-in page."""
     return open_page(site)
 
 
@@ -108,5 +108,5 @@ def other(site) -> Letter:
 
 @pytest.fixture
 def opened(site, open_page, letter) -> Callable[..., Page]:
-    """The page of `letter`; options are those of Playwright's contexts."""
+    """Return a function that opens the page of `letter`. Its options are those of Playwright's contexts."""
     return lambda **options: open_page(site, letter.path, **options)

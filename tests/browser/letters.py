@@ -1,4 +1,4 @@
-"""Approved letters with their files, and the page on which a reader checks one."""
+"""Approved letters with their files, and actions on the page that checks them."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class File(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """An approved notice: the path of its page, the code in it, its content, and its files by format."""
+    """An approved notice: the path of its page, its code, its content, and its files by format."""
 
     path: str
     code: str
@@ -58,7 +58,7 @@ def approved(site: Service, decision_id: str, language: str = "en", **content: o
 
 
 def choose(page: Page, file: File) -> Locator:
-    """Choose a file. Returns the heading of what is said about it."""
+    """Choose a file, and return the heading of the verdict."""
     page.get_by_label("Choose the file").set_input_files(
         {"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content}
     )
@@ -67,8 +67,8 @@ def choose(page: Page, file: File) -> Locator:
     return heading
 
 
-def told(page: Page, file: File) -> str:
-    """The heading of what is said about a file, with nothing left of what was said before."""
+def verdict_on(page: Page, file: File) -> str:
+    """Remove the last verdict, choose a file, and return the heading of its verdict."""
     page.evaluate("document.getElementById('outcome').replaceChildren()")
     return choose(page, file).inner_text()
 
@@ -78,7 +78,7 @@ def altered(file: File, old: bytes, new: bytes) -> File:
     return File(file.name, file.content.replace(old, new))
 
 
-# What a forger may do to the page that a reader opens, whose proof stays whole.
+# Forgeries of the visible page. The proof stays intact.
 OTHER_SENTENCES = {
     "another word": (b"was denied", b"was granted"),
     "another title": (b"</h1>", b": granted</h1>"),

@@ -1,4 +1,4 @@
-"""What people do in a browser, in their words."""
+"""Actions of people in a browser."""
 
 from playwright.sync_api import Page, expect
 
@@ -8,7 +8,7 @@ OWNER = "owner@live.example"
 
 
 def ask_for_code(site: Service, page: Page, address: str) -> str:
-    """On the sign-in page: enter an address and read the code in the mail."""
+    """Enter an address on the sign-in page, and return the code in the mail."""
 
     def ask() -> None:
         page.get_by_label("Email address").fill(address)
@@ -24,7 +24,7 @@ def enter(page: Page, code: str, button: str = "Sign in") -> None:
 
 
 def accept(site: Service, page: Page, address: str) -> None:
-    """On the page of an invitation: ask for its code and enter it."""
+    """Request the code on the page of an invitation, and enter it."""
     code = site.code(address, page.get_by_role("button", name="Email me a code").click)
     enter(page, code, "Accept and sign in")
 
@@ -35,5 +35,5 @@ def sign_in(site: Service, page: Page, address: str = OWNER) -> None:
 
 
 def another(code: str) -> str:
-    """A code of six digits that is not this one."""
+    """Return another code of six digits."""
     return f"{(int(code) + 1) % 10**6:06}"

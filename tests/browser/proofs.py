@@ -1,4 +1,4 @@
-"""Proof files of letters about records of every size, and what a forger may make of them."""
+"""Proof files of letters about records of every size, and forgeries of them."""
 
 import base64
 import copy
@@ -33,11 +33,11 @@ _VALUES = (
     '"\\ud83d\\ude00"',
     '""',
 )
-_MOST_CITED = 6
+_MAX_CITED = 6
 
 
 class Signer:
-    """An organization's key, and how the page shows it."""
+    """An organization's signing key, with its id and PEM as the page shows them."""
 
     def __init__(self) -> None:
         self.key = Ed25519PrivateKey.generate()
@@ -50,18 +50,18 @@ class Signer:
 
 
 class Made(NamedTuple):
-    """A letter's proof file, and a proof of a field that it does not cite, if there is one."""
+    """A letter's proof file, and the proof of a field that the letter does not cite, if there is one."""
 
     letter: Letter
     uncited: dict[str, Any] | None
 
 
 def letter_about(size: int, signer: Signer, chance: random.Random) -> Made:
-    """A letter about a record of `size` fields, as notices.services.sealing writes it."""
+    """Return a letter about a record of `size` fields, as notices.services.sealing writes it."""
     leaves, salt_key = fields.leaves(_record(size, chance)), chance.randbytes(32)
     assert len(leaves) == size
     paths = [path for path, _ in leaves]
-    cited = chance.sample(paths, min(size, _MOST_CITED))
+    cited = chance.sample(paths, min(size, _MAX_CITED))
     statement = envelope.statement(
         envelope.Commitments(
             record_id=uuid.uuid4(),
@@ -79,7 +79,7 @@ def letter_about(size: int, signer: Signer, chance: random.Random) -> Made:
         )
     )
     left = [path for path in paths if path not in cited][:1]
-    proofs = [_proof(each) for each in fields.disclose(leaves, salt_key, [*cited, *left])]
+    proofs = [_proof(disclosure) for disclosure in fields.disclose(leaves, salt_key, [*cited, *left])]
     content = {name: [] for name in SECTIONS}
     for path in cited:
         content[chance.choice(SECTIONS)].append({"statement": f"The value of {path} counted.", "source": path})
@@ -116,12 +116,12 @@ def _proof(shown: fields.Disclosure) -> dict[str, Any]:
     }
 
 
-# ── Forgeries: each changes one thing, and says which check must fail even if the page's digest fits ──
+# ── Forgeries: each changes one thing, and names the check that must fail even if the page's digest matches ──
 
 
 @dataclass
 class Forger:
-    """A copy of a letter, on which to work; `signer` is the organization's key, `other` somebody else's."""
+    """A copy of a letter to forge. `signer` is the organization's key, `other` a foreign one."""
 
     letter: Letter
     proof: dict[str, Any]
@@ -138,13 +138,13 @@ class Forger:
         return json.loads(base64.b64decode(self.letter["envelope"]["payload"]))
 
     def restate(self, **fields: Any) -> None:
-        """Change the fields commitment, and leave the signature as it is."""
+        """Change the fields commitment, but not the signature."""
         statement = self.statement
         statement["predicate"]["fields"] |= fields
         self.letter["envelope"]["payload"] = base64.b64encode(json.dumps(statement).encode()).decode()
 
     def rename(self, path: str) -> None:
-        """Have the proof, and what cites it, be about another path."""
+        """Change the path of the proof and of its source."""
         sources = self.letter["sources"]
         source = next(source for source, cited in sources.items() if cited == self.proof["path"])
         self.proof["path"] = sources[source] = path
@@ -154,7 +154,7 @@ _FORGERIES: list[tuple[str, Callable[[Forger], Any]]] = []
 
 
 def forgeries(made: Made, signer: Signer, other: Signer, chance: random.Random) -> Iterator[tuple[str, str, Letter]]:
-    """Name, check that must fail, and forged letter, for every forgery that this letter allows."""
+    """Yield name, failing check and forged letter of every forgery that this letter allows."""
     number = chance.randrange(len(made.letter["field_proofs"]))
     for check, forge in _FORGERIES:
         letter = copy.deepcopy(made.letter)
@@ -184,7 +184,7 @@ def path(forger: Forger) -> None:
 
 @_must_fail("fields")
 def path_that_begins_in_the_salt(forger: Forger) -> None:
-    """What is hashed stays the same: the path's first letter is now the salt's last byte."""
+    """Move the path's first letter to the end of the salt: the hashed bytes stay the same."""
     forger.proof["salt"] += forger.proof["path"][0].encode().hex()
     forger.rename(forger.proof["path"][1:])
 
@@ -285,12 +285,12 @@ def payload_type(forger: Forger) -> None:
 
 
 @_must_fail("signature")
-def signature_of_somebody_else(forger: Forger) -> None:
+def signature_of_another_key(forger: Forger) -> None:
     forger.letter["envelope"] = forger.other.sign(json.dumps(forger.statement).encode())
 
 
 @_must_fail("signature")
-def signature_of_somebody_else_in_our_name(forger: Forger) -> None:
+def signature_of_another_key_in_our_name(forger: Forger) -> None:
     forged = forger.other.sign(json.dumps(forger.statement).encode())
     forged["signatures"][0]["keyid"] = forger.signer.id
     forger.letter["envelope"] = forged

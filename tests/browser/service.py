@@ -1,4 +1,4 @@
-"""The whole service as `make run` starts it, web and worker, and the mailboxes of the people who use it."""
+"""The service with web server and worker, as `make run` starts it, and the mailboxes of its users."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _END_OF_MAIL = "-" * 79 + "\n"
 
 
 class Service:
-    """`key` is an owner's API key."""
+    """A running service. `key` is an owner's API key."""
 
     def __init__(self, live: Server) -> None:
         self.url, self.key, self.live = live.base_url, live.key, live
@@ -28,7 +28,7 @@ class Service:
         return answer.json()
 
     def new_mail(self, address: str, after: Callable[[], object], line: str = "") -> str:
-        """The mail with such a line that an address gets after something was done; others may come at any time."""
+        """Call `after`, and return the mail with this line that an address gets. Other mails may arrive at any time."""
         before = set(self._mails(address))
         after()
 
@@ -43,13 +43,13 @@ class Service:
         return re.search(_CODE, self.new_mail(address, after, _CODE), re.MULTILINE).group(1)
 
     def invitation(self, address: str, role: str) -> str:
-        """Invite somebody, and give the link in their mail."""
+        """Invite a person, and return the link in their mail."""
         body = f'{{"email": "{address}", "role": "{role}"}}'.encode()
         mail = self.new_mail(address, lambda: self.call("POST", "/v1/auth/invites", body), _LINK)
         return re.search(_LINK, mail, re.MULTILINE).group(1)
 
     def member(self, address: str, role: str) -> str:
-        """Make somebody a member, without a browser. Returns the address."""
+        """Make a person a member without a browser, and return their address."""
         token = self.invitation(address, role).rstrip("/").rpartition("/")[2]
         with self._program() as (_, post):
             code = self.code(address, lambda: post("invites/accept", token=token))
@@ -57,7 +57,7 @@ class Service:
         return address
 
     def signed_in(self, address: str) -> StorageState:
-        """Return what the browser of a person keeps once they have signed in, without a browser."""
+        """Sign in without a browser, and return the storage state of the person's browser."""
         with self._program() as (cookies, post):
             code = self.code(address, lambda: post("otp/request", email=address))
             post("otp/verify", email=address, code=code)
@@ -65,7 +65,7 @@ class Service:
 
     @contextmanager
     def _program(self) -> Iterator[tuple[SimpleCookie, Callable[..., None]]]:
-        """Yield the cookies of a program without a key, and its way to post to paths below /v1/auth."""
+        """Yield the cookies of a program without a key, and a function that posts to paths below /v1/auth."""
         cookies = SimpleCookie()
         with self.live.client() as client:
 
@@ -92,7 +92,7 @@ def _is_mail_to(path: Path, address: str) -> bool:
 
 @contextmanager
 def service(**environment: str) -> Iterator[Service]:
-    """Web and worker, running, with `environment` as their settings."""
+    """Run web server and worker with `environment` as their settings."""
     limits = {"CODES_PER_HOUR": "10000", "CODES_PER_HOUR_AND_CLIENT": "10000", "ANONYMOUS_REQUESTS_PER_MINUTE": "0"}
     environment = {**limits, **environment}
     with server(**environment) as live, worker(live):

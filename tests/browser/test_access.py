@@ -1,4 +1,4 @@
-"""Invitations, the second factor, sessions and first steps, in a real browser."""
+"""Invitations, the second factor, sessions and first steps, in a browser."""
 
 import pyotp
 import pytest
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.people import OWNER, accept, ask_for_code, enter, sign_in
 
 
-def test_a_person_accepts_an_invitation_and_is_in(site, open_page):
+def test_an_accepted_invitation_signs_the_person_in(site, open_page):
     page = open_page(site, site.invitation("invited@live.example", "editor"))
     expect(page.get_by_role("heading", name="Join Live Bank")).to_be_visible()
     expect(page.get_by_text("with the role editor")).to_be_visible()
@@ -16,7 +16,7 @@ def test_a_person_accepts_an_invitation_and_is_in(site, open_page):
     expect(page.get_by_text("invited@live.example")).to_be_visible()
 
 
-def test_a_link_that_was_used_says_so_and_leads_to_the_sign_in(site, open_page):
+def test_a_used_invitation_is_closed_and_links_to_sign_in(site, open_page):
     link = site.invitation("twice@live.example", "auditor")
     page = open_page(site, link)
     accept(site, page, "twice@live.example")
@@ -34,7 +34,7 @@ def strict_site(site):
     site.require_second_factor(False)
 
 
-def test_a_person_enrols_an_app_and_confirms_with_it_from_then_on(strict_site, open_page):
+def test_an_enrolled_app_confirms_every_later_sign_in(strict_site, open_page):
     approver = strict_site.member("approver@live.example", "approver")
     page = open_page(strict_site)
     enter(page, ask_for_code(strict_site, page, approver))
@@ -55,7 +55,7 @@ def test_a_person_enrols_an_app_and_confirms_with_it_from_then_on(strict_site, o
     expect(again.get_by_role("alert")).to_be_visible()
 
 
-def test_a_person_ends_a_session_of_another_browser(site, open_page):
+def test_a_session_of_another_browser_can_be_ended(site, open_page):
     lost = open_page(site, user_agent="Lost Phone")
     sign_in(site, lost)
     page = open_page(site, "/account/sessions/", storage_state=site.signed_in(OWNER))
@@ -67,7 +67,7 @@ def test_a_person_ends_a_session_of_another_browser(site, open_page):
     expect(lost.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
+def test_the_first_steps_can_be_done_and_dismissed(site, open_page):
     newcomer = site.member("newcomer@live.example", "editor")
     page = open_page(site, "/admin/", storage_state=site.signed_in(newcomer))
     panel = page.get_by_role("region", name="First steps")
@@ -79,7 +79,7 @@ def test_the_first_steps_are_done_one_by_one_and_put_away(site, open_page):
     expect(panel).to_have_count(0)
 
 
-def test_the_back_office_leads_to_ones_sessions_and_out(site, open_page):
+def test_the_back_office_links_to_the_sessions_and_signs_out(site, open_page):
     page = open_page(site, "/admin/", storage_state=site.signed_in(OWNER))
     page.get_by_role("link", name="Your sessions").click()
     expect(page.get_by_role("heading", name="Where you are signed in")).to_be_visible()

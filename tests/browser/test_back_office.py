@@ -1,4 +1,4 @@
-"""The back office in a real browser: no page hinders anybody, fits any screen, and needs neither mouse nor script.
+"""The back office in a browser: pages are accessible, fit any screen, and work without a mouse or scripts.
 
 `open_page` fails a test in which the console complains, a script fails or the content security policy refuses anything.
 """
@@ -34,7 +34,7 @@ PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "
 
 @pytest.fixture(scope="module")
 def owner(site) -> str:
-    """The address of an owner of an organization with something on every page."""
+    """Fill every page of an organization, and return the address of its owner."""
     for record in ({**RECORD, "decision_id": f"page-{number}"} for number in range(1, 5)):
         site.call("POST", "/v1/ingest/srf", json.dumps(record).encode())
     site.call("POST", "/v1/decisions/page-1/reconsideration", json.dumps(REVIEW).encode())
@@ -48,12 +48,12 @@ def owner(site) -> str:
 
 
 def polled(site) -> None:
-    """A connector that has read a file with a bad line."""
+    """Create a connector that reads a file with a bad line, and wait for its poll."""
     folder = Path(site.live.environment["CONNECTOR_DIRECTORIES"])
     (folder / "loans.ndjson").write_text('{"decision_id": "polled-1"}\nno record\n')
     body = {"kind": "directory", "name": "Nightly loans", "config": {"path": str(folder)}}
-    made = site.call("POST", "/v1/connectors", json.dumps(body).encode())
-    path = f"/v1/connectors/{made['source_id']}"
+    connector = site.call("POST", "/v1/connectors", json.dumps(body).encode())
+    path = f"/v1/connectors/{connector['source_id']}"
     wait_until(lambda: site.call("GET", path)["in_quarantine"], "the connector is polled")
 
 
@@ -66,7 +66,7 @@ def signed_in(site, open_page, owner, signed_in_state) -> Callable[..., Page]:
 
 
 def all_pages(page: Page):
-    """Shows every page of the back office, and yields its address."""
+    """Open every page of the back office, and yield its address."""
     for path in PAGES:
         page.goto(f"/admin/{path}")
         yield path
@@ -78,7 +78,7 @@ def all_pages(page: Page):
 
 
 def too_wide(page: Page) -> list[str]:
-    """On which screens, from a small phone to the largest, the page has to be moved sideways."""
+    """Return the screens, a small phone and a very large one, on which the page scrolls sideways."""
     return [f"wider than {width}" for width in (360, 3840) if width_on(page, width) > width]
 
 
@@ -88,28 +88,28 @@ def width_on(page: Page, screen: int) -> int:
 
 
 def hidden_columns(page: Page) -> list[str]:
-    """On which screens of a desk a list hides columns."""
+    """Return the desktop screens on which a list hides columns."""
     hidden = []
     for width in (1280, 1500, 1501, 1920):
         page.set_viewport_size({"width": width, "height": 800})
-        if page.locator("#changelist-form .results").evaluate("each => each.scrollWidth > each.clientWidth"):
+        if page.locator("#changelist-form .results").evaluate("list => list.scrollWidth > list.clientWidth"):
             hidden.append(f"columns hidden on {width}")
     return hidden
 
 
-def test_axe_finds_nothing_on_any_page_and_each_fits_every_screen_and_no_list_hides_columns(signed_in):
+def test_every_page_is_accessible_and_fits_every_screen(signed_in):
     page = signed_in()
-    missed = {}
+    problems = {}
     for path in all_pages(page):
-        missed[path] = violations_in_light_and_dark(page) + too_wide(page)
+        problems[path] = violations_in_light_and_dark(page) + too_wide(page)
         if path.rstrip("/") in LISTS:
-            missed[path] += hidden_columns(page)
+            problems[path] += hidden_columns(page)
         page.set_viewport_size({"width": 1280, "height": 720})
-    assert {where: faults for where, faults in missed.items() if faults} == {}
-    assert set(missed) >= {f"{path}/" for path in LISTS}
+    assert {where: faults for where, faults in problems.items() if faults} == {}
+    assert set(problems) >= {f"{path}/" for path in LISTS}
 
 
-def test_on_a_phone_no_word_of_a_table_is_broken(signed_in):
+def test_no_word_of_a_table_is_broken_on_a_phone(signed_in):
     page = signed_in("decisions/decision/reports/", viewport={"width": 360, "height": 740})
     broken = page.locator(".record-page").evaluate("""page => {
         const broken = [];
@@ -130,13 +130,13 @@ def test_on_a_phone_no_word_of_a_table_is_broken(signed_in):
     assert page.locator(".record-page td").count() > 3
 
 
-def test_a_label_stands_clear_of_its_field(signed_in):
+def test_there_is_space_between_a_label_and_its_field(signed_in):
     page = signed_in("accounts/apikey/create/")
     label, field = page.locator("label[for=id_name]").bounding_box(), page.get_by_label("Name").bounding_box()
     assert field["y"] - (label["y"] + label["height"]) >= 4
 
 
-def test_what_is_disabled_can_be_read_and_looks_it(signed_in):
+def test_disabled_elements_look_disabled_but_are_readable(signed_in):
     page = signed_in("accounts/apikey/create/")
     field, button = page.get_by_label("Name"), page.get_by_role("button", name="Create the key")
     parts = "document.querySelectorAll('.record-page :is(input, button)')"
@@ -144,14 +144,14 @@ def test_what_is_disabled_can_be_read_and_looks_it(signed_in):
         page.emulate_media(color_scheme=scheme)
         looks = []
         for disabled in ("false", "true"):
-            page.evaluate(f"{parts}.forEach(each => each.disabled = {disabled})")
-            page.evaluate("document.getAnimations().forEach(each => each.finish())")
-            looks.append([each.evaluate("each => getComputedStyle(each).backgroundColor") for each in (field, button)])
-        assert button.evaluate("each => getComputedStyle(each).opacity") == "1", scheme
+            page.evaluate(f"{parts}.forEach(part => part.disabled = {disabled})")
+            page.evaluate("document.getAnimations().forEach(animation => animation.finish())")
+            looks.append([part.evaluate("e => getComputedStyle(e).backgroundColor") for part in (field, button)])
+        assert button.evaluate("e => getComputedStyle(e).opacity") == "1", scheme
         assert all(old != new for old, new in zip(*looks, strict=True)), scheme
 
 
-def test_the_persons_own_links_stand_at_the_edge_of_the_head(signed_in):
+def test_the_users_links_are_at_the_right_edge_of_the_header(signed_in):
     page = signed_in(viewport={"width": 1280, "height": 800})
     links = page.locator("#user-tools").bounding_box()
     organization = page.locator("#header .organization").bounding_box()
@@ -175,7 +175,7 @@ def test_every_page_works_without_scripts(signed_in):
     assert {row.split()[2] for row in page.locator("#result_list tbody tr").all_inner_texts()} == {"invite.created"}
 
 
-def test_a_button_that_is_not_allowed_is_disabled_and_says_why(signed_in):
+def test_a_forbidden_button_is_disabled_with_a_reason(signed_in):
     page = signed_in("accounts/invite/")
     page.get_by_role("link", name="invited@pages.example").click()
     page.get_by_label("I am sure").check()
@@ -185,7 +185,7 @@ def test_a_button_that_is_not_allowed_is_disabled_and_says_why(signed_in):
     expect(button).to_have_accessible_description("This invitation is revoked.")
 
 
-def test_what_cannot_be_undone_asks_first(signed_in):
+def test_an_irreversible_action_requires_confirmation(signed_in):
     page = signed_in("accounts/apikey/create/")
     page.get_by_label("Name").fill("not to be revoked")
     page.get_by_role("button", name="Create the key").click()
@@ -199,7 +199,7 @@ def test_what_cannot_be_undone_asks_first(signed_in):
 # ── the keyboard ──
 
 
-def test_a_question_mark_lists_the_keys_of_the_page_and_escape_closes_the_list(signed_in):
+def test_the_question_mark_opens_the_list_of_keys_and_escape_closes_it(signed_in):
     page = signed_in("decisions/decision/")
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
@@ -213,7 +213,7 @@ def test_a_question_mark_lists_the_keys_of_the_page_and_escape_closes_the_list(s
     expect(dialog).to_be_visible()
 
 
-def test_keys_lead_through_a_list_into_a_row_and_home(signed_in):
+def test_keys_move_through_a_list_open_a_row_and_go_home(signed_in):
     page = signed_in("decisions/decision/")
     rows = page.locator("#result_list tbody th a")
     page.keyboard.press("j")
@@ -231,7 +231,7 @@ def test_keys_lead_through_a_list_into_a_row_and_home(signed_in):
     expect(page.get_by_role("heading", name="What needs attention")).to_be_visible()
 
 
-def test_keys_are_letters_where_somebody_writes(signed_in):
+def test_keys_type_letters_in_a_text_field(signed_in):
     page = signed_in("decisions/decision/")
     page.keyboard.press("/")
     expect(page.get_by_label("Search")).to_be_focused()
@@ -241,7 +241,7 @@ def test_keys_are_letters_where_somebody_writes(signed_in):
 
 
 def test_single_keys_can_be_turned_off_and_on_again(signed_in):
-    """WCAG 2.1.4: whoever speaks to their computer must not press keys by accident."""
+    """Speech input must not press keys by accident (WCAG 2.1.4)."""
     page = signed_in("decisions/decision/")
     page.keyboard.press("?")
     page.get_by_role("button", name="Turn single keys off").click()
@@ -256,7 +256,7 @@ def test_single_keys_can_be_turned_off_and_on_again(signed_in):
     expect(page.locator("#result_list tbody th a:focus")).to_have_count(1)
 
 
-def test_a_path_is_copied_and_a_screen_reader_told(signed_in):
+def test_a_copied_path_is_announced_to_screen_readers(signed_in):
     page = signed_in("decisions/decision/?q=page-1", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("link", name="page-1").click()
     page.get_by_role("button", name="Copy outcome.reasons.0").click()
@@ -264,10 +264,10 @@ def test_a_path_is_copied_and_a_screen_reader_told(signed_in):
     assert page.evaluate("navigator.clipboard.readText()") == "outcome.reasons.0"
 
 
-def test_on_paper_there_is_the_whole_record_and_nothing_to_press(signed_in):
+def test_a_printed_page_has_the_whole_record_and_no_buttons(signed_in):
     page = signed_in("decisions/decision/?q=page-2")
     page.get_by_role("link", name="page-2").click()
-    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = false)")
     page.emulate_media(media="print")
     expect(page.get_by_text("Payments are 46 % of income.")).to_be_visible()
     for hidden in ("#header", ".breadcrumbs", "#nav-sidebar", "#footer"):

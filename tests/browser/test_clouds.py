@@ -1,4 +1,4 @@
-"""A cloud is tested in a real browser without a script, and what was found is printed as a checklist."""
+"""The test of a cloud in a browser: it works without scripts, and prints as a checklist."""
 
 from playwright.sync_api import expect
 
@@ -6,7 +6,7 @@ from tests.browser.axe import violations
 from tests.browser.people import OWNER
 
 
-def test_a_cloud_is_tested_without_scripts_and_the_checklist_is_printed_alone(site, open_page, signed_in_state):
+def test_a_cloud_can_be_tested_without_scripts_and_only_the_checklist_is_printed(site, open_page, signed_in_state):
     page = open_page(site, "/admin/custody/entry/", storage_state=signed_in_state(OWNER), java_script_enabled=False)
     page.get_by_role("link", name="Test a cloud").click()
     page.get_by_role("link", name="Google Cloud").click()
@@ -25,7 +25,7 @@ def test_a_cloud_is_tested_without_scripts_and_the_checklist_is_printed_alone(si
         expect(hidden).to_be_hidden()
 
 
-def test_axe_finds_nothing_in_a_checklist(site, open_page, signed_in_state):
+def test_a_checklist_is_accessible(site, open_page, signed_in_state):
     page = open_page(site, "/admin/custody/entry/clouds/aws/", storage_state=signed_in_state(OWNER))
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_role("heading", name="The test failed")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A connector is set up in a real browser, from its preview to its first records, without a script."""
+"""The set-up of a connector in a browser without scripts, from its preview to its first records."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.browser.people import OWNER
 from tests.system.live import wait_until
 
 
-def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site, open_page, signed_in_state):
+def test_a_connector_can_be_previewed_tested_created_and_fixed_without_scripts(site, open_page, signed_in_state):
     folder = Path(site.live.environment["CONNECTOR_DIRECTORIES"]) / "claims"
     folder.mkdir()
     (folder / "claims.ndjson").write_text('{"claim": {"no": 71}, "amount": 1.50}\n{"claim": {}}\n')
@@ -43,7 +43,7 @@ def test_a_connector_is_previewed_tested_created_and_mended_without_scripts(site
     expect(page.get_by_text("Deleted. Its records stay in custody.")).to_be_visible()
 
 
-def test_axe_finds_nothing_in_what_a_test_and_a_preview_show(site, open_page, signed_in_state):
+def test_the_results_of_a_test_and_a_preview_are_accessible(site, open_page, signed_in_state):
     page = open_page(site, "/admin/connectors/connector/create/http_json/", storage_state=signed_in_state(OWNER))
     page.get_by_label("Name").fill("Claims")
     page.get_by_label("URL").fill("https://127.0.0.1/")

@@ -1,4 +1,4 @@
-"""The page of the API shows the OpenAPI document without anything from elsewhere, and tries its requests."""
+"""The API documentation page: it loads nothing from other hosts, and can send requests."""
 
 import json
 import re
@@ -20,8 +20,8 @@ def document(site: Service) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page(site: Service, browser: Browser, document: dict[str, Any]) -> Iterator[Page]:
-    """The documentation in a browser, with every operation; it fails the last test for anything on the console, and
-    notes where it goes. Drawing all operations takes it long, so the tests share it."""
+    """Open the documentation with every operation, and record its requests. Any console message fails the last test.
+    Rendering all operations is slow, so the tests share the page."""
     complaints: list[str] = []
     page = browser.new_page()
     page.on("console", lambda message: complaints.append(message.text))
@@ -36,15 +36,15 @@ def page(site: Service, browser: Browser, document: dict[str, Any]) -> Iterator[
     assert complaints == []
 
 
-# As a click on each would, but drawn once: a click alone takes the page longer the more operations there are.
+# Like a click on each operation, but rendered once: a click gets slower with the number of operations.
 OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
     const [, tag, operation] = block.id.split("-");
     ui.layoutActions.show(["operations", tag, operation], true);
 })"""
 
 
-def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, site, document):
-    # An operation that is opened takes the page long, so only those do that have the most to show of each method.
+def test_the_page_shows_every_operation_and_loads_nothing_from_other_hosts(page, site, document):
+    # Opening an operation is slow, so only the largest of each method is opened.
     largest: dict[str, tuple[int, str]] = {}
     for path, methods in document["paths"].items():
         for method in METHODS:
@@ -57,12 +57,12 @@ def test_the_page_shows_every_operation_and_loads_nothing_from_elsewhere(page, s
     assert all(url.startswith((site.url, "data:")) for url in page.asked)
 
 
-def test_a_request_can_be_tried_from_the_page_with_a_key(page, site, document):
+def test_the_page_can_send_a_request_with_a_key(page, site, document):
     site.call("POST", "/v1/ingest/srf", b'{"decision_id": "shown-on-the-page"}')
     show_only(page, document, "/v1/decisions")
     page.locator(".btn.authorize").click()
     page.get_by_label("auth-bearer-value").fill(site.key)
-    page.locator(".auth-btn-wrapper .authorize").first.click()  # the key comes before the session
+    page.locator(".auth-btn-wrapper .authorize").first.click()  # the first of two: key, then session
     page.locator(".btn-done").first.click()
     operation = page.locator("#operations-extension-list_decisions")
     operation.locator(".opblock-summary-control").click()
@@ -72,7 +72,7 @@ def test_a_request_can_be_tried_from_the_page_with_a_key(page, site, document):
 
 
 def show_only(page: Page, document: dict[str, Any], path: str) -> Locator:
-    """Have the page show the operations of one path alone, with the schemas that they name."""
+    """Let the page show only the operations of one path, with the schemas that they name."""
     paths = {path: document["paths"][path]}
     schemas, used, named = document["components"]["schemas"], {}, references(paths)
     while named:

@@ -1,7 +1,7 @@
-"""The check of a letter in the browser: every genuine file passes, and whatever a forger changes is found.
+"""The check of a letter in the browser: every genuine file passes, and every forgery is found.
 
-Where a forgery is about another check than the digest, the page's digest is that of the forged file: so each check is
-seen to hold by itself.
+When a forgery targets another check than the digest, the page's digest is that of the forged file, so that each check
+is tested separately.
 """
 
 import base64
@@ -31,7 +31,7 @@ RUN = """async ([cases, keys]) => {
 
 @pytest.fixture
 def checked(page: Page) -> Callable[..., list[dict[str, Any]]]:
-    """What the browser finds in files, each given with the digest that the page shows."""
+    """Return a function that checks files in the browser, each with the digest that the page shows."""
 
     def run(cases: list[tuple[bytes, str]], *signers: Signer) -> list[dict[str, Any]]:
         files = [[base64.b64encode(content).decode(), digest] for content, digest in cases]
@@ -47,23 +47,23 @@ def digest(content: bytes) -> str:
 def test_every_genuine_file_passes(checked):
     signer, chance = Signer(), random.Random(1)
     files = [file(letter_about(size, signer, chance).letter) for size in SIZES]
-    assert checked([(each, digest(each)) for each in files], Signer(), signer) == [PASSED] * len(SIZES)
+    assert checked([(content, digest(content)) for content in files], Signer(), signer) == [PASSED] * len(SIZES)
 
 
-def test_every_forgery_is_found_by_the_check_that_is_there_for_it(checked):
+def test_every_forgery_fails_its_check(checked):
     signer, other, chance = Signer(), Signer(), random.Random(2)
     forged = [
-        each for size in FORGED_SIZES for each in forgeries(letter_about(size, signer, chance), signer, other, chance)
+        case for size in FORGED_SIZES for case in forgeries(letter_about(size, signer, chance), signer, other, chance)
     ]
     results = checked([(file(letter), digest(file(letter))) for _, _, letter in forged], signer)
     missed = [
-        (name, check) for (name, check, _), found in zip(forged, results, strict=True) if found[check] is not False
+        (name, check) for (name, check, _), result in zip(forged, results, strict=True) if result[check] is not False
     ]
     assert missed == []
     assert len({name for name, _, _ in forged}) == 25
 
 
-def test_a_field_that_is_proved_at_its_place_is_proved_at_no_other(checked):
+def test_a_proof_is_valid_only_at_its_index(checked):
     signer, chance, files = Signer(), random.Random(3), []
     for size in range(1, 10):
         letter = letter_about(size, signer, chance).letter
@@ -72,11 +72,12 @@ def test_a_field_that_is_proved_at_its_place_is_proved_at_no_other(checked):
             for proof["index"] in {*range(-1, size + 1)} - {right}:
                 files.append(file(letter))
             proof["index"] = right
-    assert {found["fields"] for found in checked([(each, digest(each)) for each in files], signer)} == {False}
+    results = checked([(content, digest(content)) for content in files], signer)
+    assert {result["fields"] for result in results} == {False}
     assert len(files) > 200
 
 
-def test_a_digest_that_is_not_the_pages_is_found_and_nothing_of_the_file_is_given_out(page):
+def test_a_file_with_another_digest_fails_and_its_content_is_not_shown(page):
     signer = Signer()
     content = base64.b64encode(file(letter_about(5, signer, random.Random(3)).letter)).decode()
     result = page.evaluate(
@@ -90,7 +91,7 @@ def test_a_digest_that_is_not_the_pages_is_found_and_nothing_of_the_file_is_give
     assert result == {"checks": {**PASSED, "digest": False}}
 
 
-def test_among_the_attachments_of_a_pdf_the_proof_is_found_however_its_streams_end(checked):
+def test_the_proof_is_found_among_the_attachments_of_a_pdf(checked):
     def attached(content: bytes, after_stream: bytes, before_the_end: bytes) -> bytes:
         stream = b"stream" + after_stream + zlib.compress(content) + before_the_end + b"endstream"
         return b"1 0 obj\n<</Type /EmbeddedFile /Filter /FlateDecode>>\n" + stream + b"\nendobj\n"
@@ -98,7 +99,7 @@ def test_among_the_attachments_of_a_pdf_the_proof_is_found_however_its_streams_e
     signer = Signer()
     letter = letter_about(9, signer, random.Random(4)).letter
     variants = [file({**letter, "padding": "y" * number}) for number in range(256)]  # any last byte
-    proofs = [next(each for each in variants if zlib.compress(each).endswith(end)) for end in (b"\n", b"\r", b"")]
+    proofs = [next(proof for proof in variants if zlib.compress(proof).endswith(end)) for end in (b"\n", b"\r", b"")]
     catalog = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n<</Names <</EmbeddedFiles 2 0 R>>>>\n"
     cases = [
         (catalog + attached(b"another file", *ends) + attached(proof, *ends), digest(proof))

@@ -1,4 +1,4 @@
-"""What a forger may try with the file of a letter, and what the public page says of it."""
+"""Forgeries of a letter's file, and the verdicts of the public page."""
 
 from playwright.sync_api import expect
 
@@ -13,11 +13,11 @@ from tests.browser.letters import (
     approved,
     choose,
     forged,
-    told,
+    verdict_on,
 )
 
 
-def test_a_letter_of_somebody_else_is_not_this_one(opened, other):
+def test_the_file_of_another_letter_is_not_genuine(opened, other):
     page = opened()
     expect(choose(page, other.files["a4"])).to_have_text(FORGED)
     expect(page.locator(".checks .bad")).to_have_text(
@@ -27,20 +27,20 @@ def test_a_letter_of_somebody_else_is_not_this_one(opened, other):
     expect(page.get_by_text("You may complain.")).to_have_count(0)
 
 
-def test_a_changed_file_is_told_apart_and_every_failed_check_named(opened, letter):
+def test_a_changed_file_is_not_genuine_and_every_failed_check_is_named(opened, letter):
     page = opened()
     for old, new, failed in (
         (b"You may complain.", b"Pay 100 EUR here.", ["the one that was approved"]),
         (b'"scalar":"\\"denied\\""', b'"scalar":"\\"approved\\""', ["approved", "signed record", "is proved"]),
         (b'"sig":"', b'"sig":"AAAA', ["approved", "no valid signature"]),
     ):
-        assert told(page, altered(letter.files["proof"], old, new)) == FORGED
+        assert verdict_on(page, altered(letter.files["proof"], old, new)) == FORGED
         lines = page.locator(".checks .bad").all_inner_texts()
         assert len(lines) == len(failed), lines
         assert all(part in line for part, line in zip(failed, lines, strict=True)), lines
 
 
-SAME_SENTENCES_LOOKING_OTHERWISE = {
+SAME_SENTENCES_LOOKING_DIFFERENT = {
     "a style": (b"</style>", b'li { font-size: 0 } li::before { content: "Granted."; font-size: 1rem }</style>'),
     "a second style": (b"</head>", b"<style>main { display: none }</style></head>"),
     "an attribute": (b'<section class="decision_summary">', b'<section class="decision_summary" hidden>'),
@@ -59,26 +59,26 @@ SAME_SENTENCES_LOOKING_OTHERWISE = {
 }
 
 
-def test_a_letter_whose_text_says_anything_else_is_not_the_genuine_one(opened, letter):
+def test_a_letter_with_other_sentences_is_not_genuine(opened, letter):
     page, summary = opened(), letter.content["decision_summary"][0]["statement"]
-    found = {}
+    results = {}
     for name, forgery in OTHER_SENTENCES.items():
-        verdict = told(page, forged(letter.files["html"], *forgery))
+        verdict = verdict_on(page, forged(letter.files["html"], *forgery))
         shown = page.get_by_text(summary).is_visible()
-        found[name] = (verdict, page.locator(".checks .bad").all_inner_texts(), shown)
-    assert found == dict.fromkeys(OTHER_SENTENCES, (FORGED, [SHOWN_FAILED], True))
+        results[name] = (verdict, page.locator(".checks .bad").all_inner_texts(), shown)
+    assert results == dict.fromkeys(OTHER_SENTENCES, (FORGED, [SHOWN_FAILED], True))
 
 
-def test_a_letter_that_may_look_otherwise_is_never_called_genuine(opened, letter):
+def test_a_letter_that_may_look_different_is_not_called_genuine(opened, letter):
     page = opened()
-    found = {}
-    for name, forgery in SAME_SENTENCES_LOOKING_OTHERWISE.items():
-        verdict = told(page, forged(letter.files["html"], *forgery))
-        found[name] = (verdict, SHOWN_UNKNOWN in page.locator(".checks").inner_text())
-    assert found == dict.fromkeys(SAME_SENTENCES_LOOKING_OTHERWISE, (PROVED, True))
+    results = {}
+    for name, forgery in SAME_SENTENCES_LOOKING_DIFFERENT.items():
+        verdict = verdict_on(page, forged(letter.files["html"], *forgery))
+        results[name] = (verdict, SHOWN_UNKNOWN in page.locator(".checks").inner_text())
+    assert results == dict.fromkeys(SAME_SENTENCES_LOOKING_DIFFERENT, (PROVED, True))
 
 
-def test_nothing_in_a_forged_letter_is_loaded_or_run(site, browser, letter):
+def test_a_forged_letter_loads_and_runs_nothing(site, browser, letter):
     page = browser.new_context(base_url=site.url).new_page()
     page.goto(letter.path, wait_until="networkidle")
     sent, ran = [], []
@@ -93,16 +93,16 @@ def test_nothing_in_a_forged_letter_is_loaded_or_run(site, browser, letter):
     page.context.close()
 
 
-def test_whom_the_letter_is_written_to_is_left_to_the_reader(opened, letter):
-    """Nothing of the person is told to whoever has the proof alone, so it is no part of the digest."""
+def test_the_reader_has_to_compare_the_recipient(opened, letter):
+    """The proof alone must not reveal the person, so the digest does not cover the recipient."""
     page = opened()
     file = forged(forged(letter.files["html"], b"Avery Example", b"Blake Example"), letter.code.encode(), b"AAAA-2222")
     expect(choose(page, forged(file, b">A-1<", b">A-2<"))).to_have_text(GENUINE)
     expect(page.locator(".verdict")).to_contain_text("apart from recipient, reference and code: compare those yourself")
 
 
-def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(site, open_page):
-    """Else a letter from before letters looked as they do now would be called one."""
+def test_text_that_a_letter_normalizes_is_no_forgery(site, open_page):
+    """Otherwise an older letter with another layout would be called a forgery."""
     strange = [" \t Two\u2028lines\u0085and\x07a bell. ", "שלום <b>1 & 2</b>", "\ue000 private\u2060ly \ufffd", "\n\n"]
     letter = approved(site, "letter-strange", rights=strange, how_to_request_review="Write.\r\n\r\nOr call.")
     page = open_page(site, letter.path)
@@ -111,42 +111,42 @@ def test_text_that_a_letter_prints_otherwise_than_it_was_written_is_no_forgery(s
 
 
 def verdicts(page, letter, replaced: str, by: list[str]) -> dict[str, str]:
-    """What is said about the letter with each of these texts in the place of one of its own."""
+    """Return the verdicts on the letter with one of its texts replaced by each of these."""
     files = {text: altered(letter.files["html"], replaced.encode(), text.encode()) for text in by}
-    return {text: told(page, file) for text, file in files.items()}
+    return {text: verdict_on(page, file) for text, file in files.items()}
 
 
 NAME, GREETING = "Avery Example", "Avery Example</bdi>"
 LINES_OF_80 = ["y" * 80, "&amp;" * 80, "&lt;&gt;&quot;&#x27;" * 20, "\N{MUSICAL SYMBOL G CLEF}" * 80, "é" * 80]
-"""Characters count, not how markup or a script spell them."""
+"""Lines of 80 characters. Their spelling in markup may be longer."""
 
 
-def test_what_is_longer_than_an_address_is_not_taken_for_one(opened, letter):
+def test_a_text_longer_than_an_address_is_not_accepted_as_one(opened, letter):
     lies = ["Your loan is approved. " * 10, '</span><span dir="ltr">'.join(["Pay 500 EUR now."] * 9)]
     assert verdicts(opened(), letter, NAME, lies) == dict.fromkeys(lies, PROVED)
 
 
-def test_an_address_as_long_as_the_service_takes_one_is_left_to_the_reader(opened, letter):
-    page, found = opened(), {}
+def test_the_reader_has_to_compare_the_longest_address(opened, letter):
+    page, results = opened(), {}
     for line in LINES_OF_80:
-        # In the place of the name, above the one line of the address.
+        # It replaces the name, above the only line of the address.
         address = '</span><span dir="ltr">'.join([line] * 7)
         greeted = altered(letter.files["html"], GREETING.encode(), f"{line}</bdi>".encode())
-        found[line] = told(page, altered(greeted, NAME.encode(), address.encode()))
-    assert found == dict.fromkeys(LINES_OF_80, GENUINE)
+        results[line] = verdict_on(page, altered(greeted, NAME.encode(), address.encode()))
+    assert results == dict.fromkeys(LINES_OF_80, GENUINE)
 
 
-def test_a_greeting_is_no_longer_than_a_name(opened, letter):
+def test_a_greeting_longer_than_a_name_is_not_genuine(opened, letter):
     greetings = [f"{line}</bdi>" for line in ("y" * 81, "Avery</bdi>, your loan is granted")]
     assert verdicts(opened(), letter, GREETING, greetings) == dict.fromkeys(greetings, PROVED)
 
 
-def test_one_character_more_is_not(opened, letter):
+def test_an_address_with_one_character_too_many_is_not_genuine(opened, letter):
     signs = ("y", "&amp;", "\N{MUSICAL SYMBOL G CLEF}")
     lines = [*(sign * 81 for sign in signs), f"{'y' * 80}</span><span dir=ltr>Granted"]
     assert verdicts(opened(), letter, NAME, lines) == dict.fromkeys(lines, PROVED)
 
 
-def test_what_the_letter_never_spells_like_that_is_not_an_address(opened, letter):
+def test_unusual_character_references_are_not_accepted_in_an_address(opened, letter):
     lines = ["&Granted;", "&nbsp;Granted", "&#71;ranted", "A & B"]
     assert verdicts(opened(), letter, NAME, lines) == dict.fromkeys(lines, PROVED)

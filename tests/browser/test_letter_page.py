@@ -1,4 +1,4 @@
-"""The public page of a letter in a real browser: it checks the files that the service makes, and hinders nobody."""
+"""The public page of a letter in a browser: it checks the service's files and is accessible."""
 
 from collections.abc import Iterator
 
@@ -15,17 +15,17 @@ from tests.browser.letters import (
     Letter,
     choose,
     forged,
-    told,
+    verdict_on,
 )
 
 TELEPHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 SIGHTS = ["page", "genuine", "proved", "forged", "unknown"]
 
 
-# ── what is found in a file ──
+# ── verdicts ──
 
 
-def test_an_html_file_as_it_is_given_out_is_the_genuine_letter(opened, letter, site, open_page, other):
+def test_the_services_html_file_is_genuine(opened, letter, site, open_page, other):
     page = opened()
     expect(choose(page, letter.files["html"])).to_have_text(GENUINE)
     expect(page.locator(".checks .good")).to_have_count(5)
@@ -36,56 +36,56 @@ def test_an_html_file_as_it_is_given_out_is_the_genuine_letter(opened, letter, s
     expect(german.locator(".verdict h3")).to_have_text("Das ist die Datei des echten Briefs")
 
 
-def test_any_other_file_carries_its_proof_and_the_reader_is_told_to_compare(opened, letter):
+def test_a_file_of_another_format_has_a_proof_and_the_reader_has_to_compare(opened, letter):
     page = opened()
     for kind in ("a4", "US letter", "proof"):
-        assert told(page, letter.files[kind]) == PROVED, kind
+        assert verdict_on(page, letter.files[kind]) == PROVED, kind
         expect(page.locator(".verdict")).to_contain_text("The file can show other words when you open it")
         expect(page.locator(".checks .good")).to_have_count(4)
         expect(page.locator(".checks .bad")).to_have_count(0)
         expect(page.locator(".checks")).to_contain_text(SHOWN_UNKNOWN)
 
 
-def test_the_genuine_letters_sentences_are_shown_with_source_and_value(opened, letter):
+def test_the_sentences_of_a_genuine_letter_are_shown_with_source_and_value(opened, letter):
     page = opened()
     choose(page, letter.files["a4"])
-    said = [item for name in ("decision_summary", "main_factors", "role_of_automated_system", "inputs_used")
-            for item in letter.content[name]]  # fmt: skip
+    items = [item for name in ("decision_summary", "main_factors", "role_of_automated_system", "inputs_used")
+             for item in letter.content[name]]  # fmt: skip
     shown = page.locator(".statement")
     assert [text.strip() for text in shown.locator("[data-slot=statement]").all_inner_texts()] == [
-        item["statement"] for item in said
+        item["statement"] for item in items
     ]
-    assert shown.locator("[data-slot=source]").all_inner_texts() == [item["source"] for item in said]
-    expect(shown.locator(".mark")).to_have_text(["Value proved"] * len(said))
+    assert shown.locator("[data-slot=source]").all_inner_texts() == [item["source"] for item in items]
+    expect(shown.locator(".mark")).to_have_text(["Value proved"] * len(items))
     values = dict(
-        zip([item["source"] for item in said], shown.locator("[data-slot=value]").all_inner_texts(), strict=True)
+        zip([item["source"] for item in items], shown.locator("[data-slot=value]").all_inner_texts(), strict=True)
     )
     assert values["outcome.reasons.0"] == RECORD["outcome"]["reasons"][0]
     assert values["outcome.action"] == "denied"
-    apart = "each => !each.querySelector('.said').contains(each.querySelector('.mark'))"
+    apart = "row => !row.querySelector('.said').contains(row.querySelector('.mark'))"
     assert shown.evaluate_all(f"all => all.every({apart})"), "the mark belongs to the value, not to the sentence"
     expect(page.get_by_text("You may complain.")).to_be_visible()
     expect(page.locator("time")).not_to_be_empty()
 
 
-def test_a_file_without_proof_is_told_so(opened):
+def test_a_file_without_a_proof_cannot_be_checked(opened):
     page = opened()
     for content in (
         b"", b"Dear Sir or Madam", b"%PDF-1.7\nno attachment", b"<script id=proof>alert(1)</script>",
         b"\x89PNG\r\n\x1a\n", b"<html><script type='application/json' id='proof'>\"%%%\"</script></html>",
     ):  # fmt: skip
-        assert told(page, File("letter.pdf", content)) == "This file cannot be checked", content
+        assert verdict_on(page, File("letter.pdf", content)) == "This file cannot be checked", content
         expect(page.locator(".checks")).to_have_count(0)
 
 
-def test_the_last_file_chosen_is_the_one_told_of(opened, letter, other):
+def test_the_verdict_is_on_the_last_file_chosen(opened, letter, other):
     page = opened()
     choose(page, other.files["html"])
     expect(choose(page, letter.files["html"])).to_have_text(GENUINE)
     expect(page.locator(".report")).to_have_count(1)
 
 
-def test_a_file_may_be_dropped_anywhere_on_the_page(opened, letter):
+def test_a_file_can_be_dropped_anywhere_on_the_page(opened, letter):
     page = opened()
     text = letter.files["proof"].content.decode()
     dropped = page.evaluate_handle(
@@ -96,14 +96,14 @@ def test_a_file_may_be_dropped_anywhere_on_the_page(opened, letter):
 
 
 def opened_with(script: str, opened, letter) -> Page:
-    """The page in a browser that a script has changed; no other test uses it."""
+    """Open the page in a browser with an init script. No other test uses this page."""
     page = opened().context.new_page()
     page.add_init_script(script)
     page.goto(letter.path)
     return page
 
 
-def test_a_browser_that_does_not_know_the_signature_says_so(opened, letter):
+def test_a_browser_without_the_signature_algorithm_says_so(opened, letter):
     unknown = "crypto.subtle.importKey = async () => { throw new DOMException('unknown', 'NotSupportedError'); }"
     page = opened_with(unknown, opened, letter)
     expect(choose(page, letter.files["a4"])).to_have_text(
@@ -135,7 +135,7 @@ def test_checking_a_file_sends_nothing(opened, letter):
     assert page.evaluate("Object.keys(localStorage).length + Object.keys(sessionStorage).length") == 0
 
 
-def test_the_browser_refuses_to_send_what_a_script_would_send(site, browser, letter):
+def test_the_browser_refuses_every_request_of_a_script(site, browser, letter):
     page = browser.new_context(base_url=site.url).new_page()
     page.goto(letter.path, wait_until="networkidle")
     answered = []
@@ -152,7 +152,7 @@ def test_the_browser_refuses_to_send_what_a_script_would_send(site, browser, let
 # ── the request for a review ──
 
 
-def test_a_person_asks_for_a_review_with_the_keyboard_after_a_mistake(opened, letter):
+def test_a_review_can_be_requested_with_the_keyboard_after_a_mistake(opened, letter):
     page = opened()
     page.get_by_label("Code from your letter").focus()
     for typed in ("AAAA-AAAA", "Please look at my payslip.", ""):
@@ -172,7 +172,7 @@ def test_a_person_asks_for_a_review_with_the_keyboard_after_a_mistake(opened, le
     expect(page.get_by_role("heading", name="Is this letter genuine?")).to_be_visible()
 
 
-def test_without_javascript_the_page_confirms_the_letter_and_takes_a_request(site, open_page, other):
+def test_without_javascript_the_page_confirms_the_letter_and_accepts_a_request(site, open_page, other):
     page = open_page(site, other.path, java_script_enabled=False)
     expect(page.get_by_role("heading", name="Gültig")).to_be_visible()
     expect(page.get_by_text("notice-proof.json")).to_be_visible()
@@ -186,7 +186,7 @@ def test_without_javascript_the_page_confirms_the_letter_and_takes_a_request(sit
 
 
 def sights(page: Page, letter: Letter) -> Iterator[str]:
-    """Shows what there is to see, one after the other."""
+    """Show each state of the page, and yield its name."""
     yield "page"
     files = {
         "genuine": letter.files["html"],
@@ -194,32 +194,32 @@ def sights(page: Page, letter: Letter) -> Iterator[str]:
         "forged": forged(letter.files["html"], *OTHER_SENTENCES["another word"]),
     }
     for name, file in files.items():
-        told(page, file)
+        verdict_on(page, file)
         yield name
     page.goto("/n/aaaaaaaaaaaa")
     yield "unknown"
 
 
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_largest_screen_nor_cut_off_in_large_letters(opened, letter):
-    page, found = opened(), {}
+def test_the_page_is_accessible_and_fits_large_screens_and_large_text(opened, letter):
+    page, results = opened(), {}
     for sight in sights(page, letter):
         faults = violations_in_light_and_dark(page)
         page.set_viewport_size({"width": 3840, "height": 2160})
         width = page.evaluate("document.documentElement.scrollWidth")
         page.set_viewport_size({"width": 640, "height": 480})
         page.evaluate("document.documentElement.style.fontSize = '200%'")
-        found[sight] = (faults, width, page.evaluate("document.documentElement.scrollWidth") <= 640)
+        results[sight] = (faults, width, page.evaluate("document.documentElement.scrollWidth") <= 640)
         page.set_viewport_size({"width": 1280, "height": 720})
-    assert found == dict.fromkeys(SIGHTS, ([], 3840, True))
+    assert results == dict.fromkeys(SIGHTS, ([], 3840, True))
 
 
-def test_nothing_is_wider_than_a_telephone(opened, letter):
+def test_no_state_is_wider_than_a_phone(opened, letter):
     page = opened(**TELEPHONE)
-    found = {sight: page.evaluate("document.documentElement.scrollWidth") for sight in sights(page, letter)}
-    assert found == dict.fromkeys(SIGHTS, 360)
+    widths = {sight: page.evaluate("document.documentElement.scrollWidth") for sight in sights(page, letter)}
+    assert widths == dict.fromkeys(SIGHTS, 360)
 
 
-def test_on_paper_there_is_what_was_found_and_no_form(opened, letter):
+def test_a_printed_page_has_the_verdict_and_no_form(opened, letter):
     page = opened()
     choose(page, letter.files["html"])
     page.emulate_media(media="print")

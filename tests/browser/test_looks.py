@@ -1,4 +1,4 @@
-"""Every page of sign-in fits a small phone, is readable in the light and in the dark, and hinders nobody."""
+"""Looks of the sign-in pages: they fit a small phone, are readable in light and dark, and are accessible."""
 
 from playwright.sync_api import expect
 
@@ -11,26 +11,26 @@ PAGES = [
 ]  # fmt: skip
 
 
-def test_no_page_scrolls_sideways_on_a_phone_of_360_pixels_and_axe_finds_nothing_on_any(site, open_page):
+def test_every_page_is_accessible_and_fits_a_phone_of_360_pixels(site, open_page):
     phone, desk = {"width": 360, "height": 640}, {"width": 1280, "height": 720}
     page = open_page(site, viewport=phone, has_touch=True, is_mobile=True)
-    found = {}
+    results = {}
     for name in tour(site, page, "looks@live.example"):
         width = page.evaluate("document.documentElement.scrollWidth")
         page.set_viewport_size(desk)
-        # The rest of the front page is Django's own.
+        # Everything else on the front page is Django's.
         faults = violations_in_light_and_dark(page, ".first-steps" if name == "first steps" else "html")
-        found[name] = (width, faults)
+        results[name] = (width, faults)
         page.set_viewport_size(phone)
-    assert found == dict.fromkeys(PAGES, (360, []))
+    assert results == dict.fromkeys(PAGES, (360, []))
 
 
-def test_axe_finds_a_fault_where_there_is_one(page):
+def test_axe_finds_a_fault(page):
     page.evaluate("document.querySelector('label').remove()")
     assert [fault.partition(":")[0] for fault in violations(page)] == ["label"]
 
 
-def test_pages_are_dark_where_the_person_wants_them_so(page):
+def test_pages_follow_the_preferred_colour_scheme(page):
     brightness = {}
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -40,7 +40,7 @@ def test_pages_are_dark_where_the_person_wants_them_so(page):
     assert brightness["dark"] < 200 < 600 < brightness["light"]
 
 
-def test_a_page_is_usable_with_letters_twice_as_large(site, open_page):
+def test_a_page_is_usable_with_text_twice_as_large(site, open_page):
     page = open_page(site, viewport={"width": 640, "height": 480})
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     expect(page.get_by_role("button", name="Email me a code")).to_be_visible()

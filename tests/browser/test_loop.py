@@ -1,4 +1,4 @@
-"""The loop with the person, in a real browser: from the public page of their letter to the letter that answers them."""
+"""The loop with the person in a browser: from the public page of a letter to the letter that answers the request."""
 
 import secrets
 from collections.abc import Callable
@@ -15,7 +15,7 @@ WORDS = "My income is higher than you think."
 
 @pytest.fixture
 def signed_in(site, open_page, signed_in_state) -> Callable[[str], Page]:
-    """Opens the start page for a member of this role."""
+    """Return a function that opens the start page for a member of a role."""
 
     def make(role: str) -> Page:
         address = site.member(f"{role}-{secrets.token_hex(3)}@loop.example", role)
@@ -28,15 +28,15 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def is_fine(page: Page) -> None:
-    """Nobody is hindered, and a telephone shows all of it."""
+def assert_usable(page: Page) -> None:
+    """Check that a page is accessible and fits a phone."""
     assert violations_in_light_and_dark(page) == []
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, signed_in):
+def test_a_request_is_answered_by_a_delivered_letter(site, open_page, signed_in):
     decision_id = f"loop-{secrets.token_hex(3)}"
     letter = approved(site, decision_id)
 
@@ -45,11 +45,10 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     reader.get_by_label("Your message").fill(WORDS)
     press(reader, "Ask for a review")
     expect(reader.get_by_role("heading", name="We've received your request")).to_be_visible()
-    (asked,) = [each for each in requests(site) if each["decision_id"] == decision_id]
-    number = f"R-{asked['review_request_id']}"
-    where_it_stands = stand(reader, letter, number)
-    expect(where_it_stands).to_contain_text("A person will look at the decision again.")
-    is_fine(reader)
+    (request,) = [request for request in requests(site) if request["decision_id"] == decision_id]
+    number = f"R-{request['review_request_id']}"
+    expect(shown_status(reader, letter, number)).to_contain_text("A person will look at the decision again.")
+    assert_usable(reader)
 
     page = signed_in("editor")
     page.get_by_role("link", name="asked for a review").click()
@@ -58,7 +57,7 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     expect(page.get_by_role("region", name="What the person asks for")).to_contain_text(WORDS)
     expect(page.get_by_role("region", name="What the person asks for")).to_contain_text(letter.content["title"])
     expect(page.get_by_label("Requested by")).to_have_value(f"Avery Example ({number})")
-    is_fine(page)
+    assert_usable(page)
     page.get_by_label("Reviewer *", exact=True).fill("A. Reviewer")
     page.get_by_label("Reviewer's authority").fill("credit officer")
     page.get_by_label("Outcome *").fill("overturned")
@@ -68,14 +67,14 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     ends_on = page.get_by_role("region", name=f"{number} is answered: write the letter")
     expect(ends_on).to_contain_text("Recipient: Avery Example")
     expect(page.get_by_role("status", name="Recorded as")).to_be_visible()
-    is_fine(page)
+    assert_usable(page)
     assert state(site, number) == "to_be_told"
-    expect(stand(reader, letter, number)).to_contain_text("is being written or is on its way")
+    expect(shown_status(reader, letter, number)).to_contain_text("is being written or is on its way")
     ends_on.get_by_label("Law or policy").select_option("general")
     press(page, f"Draft the letter for {number}")
     expect(page.get_by_role("region", name="Review requests it answers")).to_contain_text(f"{number}: outcome not sent")
     written = page.url
-    is_fine(page)
+    assert_usable(page)
 
     approver = signed_in("approver")
     expect(approver.get_by_role("link", name="to be told the outcome")).to_be_visible()
@@ -91,29 +90,29 @@ def test_from_the_public_page_to_the_letter_that_was_delivered(site, open_page, 
     answers = page.get_by_role("region", name="Review requests it answers")
     expect(answers).to_contain_text(f"{number}: outcome delivered on")
     assert state(site, number) == "answered"
-    expect(stand(reader, letter, number)).to_contain_text("has been delivered")
-    is_fine(reader)
+    expect(shown_status(reader, letter, number)).to_contain_text("has been delivered")
+    assert_usable(reader)
     page.get_by_role("link", name=number, exact=True).click()
     expect(page.get_by_role("definition").filter(has_text="by the letter about the outcome")).to_be_visible()
-    is_fine(page)
+    assert_usable(page)
 
 
-def stand(reader: Page, letter: Letter, number: str) -> Locator:
-    """What the public page says of the request, to its reader with the code."""
+def shown_status(reader: Page, letter: Letter, number: str) -> Locator:
+    """Return the status of a request on the public page, opened with the code."""
     reader.goto(letter.path)
     reader.get_by_role("link", name="Check your request").click()
     reader.get_by_label("Code from your letter").fill(letter.code)
     press(reader, "Show my request")
-    said = reader.locator("main")
-    expect(said).to_contain_text(number)
-    return said
+    content = reader.locator("main")
+    expect(content).to_contain_text(number)
+    return content
 
 
 def requests(site) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = site.call("GET", "/v1/review-requests")["items"]
-    return found
+    items: list[dict[str, Any]] = site.call("GET", "/v1/review-requests")["items"]
+    return items
 
 
 def state(site, number: str) -> str:
-    found: str = site.call("GET", f"/v1/review-requests/{number.removeprefix('R-')}")["state"]
-    return found
+    state: str = site.call("GET", f"/v1/review-requests/{number.removeprefix('R-')}")["state"]
+    return state

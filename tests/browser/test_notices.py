@@ -1,4 +1,4 @@
-"""Notices in the back office, in a real browser: people write, review, approve and deliver them, with or without mouse.
+"""Notices in the back office, in a browser: people write, review, approve and deliver them, with or without a mouse.
 
 `open_page` fails a test in which the console complains, a script fails or the content security policy refuses anything.
 """
@@ -30,13 +30,13 @@ QUEUE = "/admin/notices/notice/"
 
 @pytest.fixture(scope="module")
 def people(site) -> dict[str, str]:
-    """An address for each role."""
+    """Create a member for each role, and return their addresses."""
     return {role: site.member(f"{role}@notices.example", role) for role in ROLES}
 
 
 @pytest.fixture
 def signed_in(site, open_page, people, signed_in_state) -> Callable[..., Page]:
-    """Opens a page of the back office for a member of this role."""
+    """Return a function that opens a page of the back office for a member of a role."""
 
     def make(role: str, path: str, **options: Any) -> Page:
         return open_page(site, path, storage_state=signed_in_state(people[role]), **options)
@@ -45,14 +45,14 @@ def signed_in(site, open_page, people, signed_in_state) -> Callable[..., Page]:
 
 
 def decision(site) -> dict[str, str]:
-    """A decision of its own, as ingest answers."""
+    """Ingest a new decision, and return the answer."""
     record = {**RECORD, "decision_id": f"loan-{secrets.token_hex(4)}", "events": {"application": FACTS}}
     return site.call("POST", "/v1/ingest/srf", json.dumps(record).encode())
 
 
 @pytest.fixture
 def notice(site) -> str:
-    """The address of the page of a draft that a machine wrote."""
+    """Draft a notice through the API, and return the address of its page."""
     return f"{QUEUE}{drafted(site)}/change/"
 
 
@@ -75,7 +75,7 @@ def approve(page: Page) -> None:
 
 
 def warnings(page: Page) -> list[Locator]:
-    """The boxes to tick before a notice with warnings is approved."""
+    """Return the boxes to tick before a notice with warnings can be approved."""
     return page.get_by_role("group", name="I have looked").get_by_role("checkbox").all()
 
 
@@ -153,7 +153,7 @@ def test_the_life_of_a_notice(site, signed_in):
     assert state(writer) == "withdrawn"
 
 
-def test_nobody_approves_what_they_wrote_by_any_door(signed_in, notice):
+def test_authors_cannot_approve_their_notice_on_page_or_api(signed_in, notice):
     page = signed_in("owner", notice.replace("change", "edit"))
     page.get_by_label("Title").fill("Mine")
     save(page)
@@ -161,7 +161,7 @@ def test_nobody_approves_what_they_wrote_by_any_door(signed_in, notice):
     expect(button).to_be_disabled()
     expect(button).to_have_accessible_description("You wrote or edited this notice. Ask another person to approve it.")
     number = notice.split("/")[-3]
-    doors = page.evaluate(
+    statuses = page.evaluate(
         """async ([number, form]) => {
             const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
             const entered = new URLSearchParams({csrfmiddlewaretoken: token, revision: 2});
@@ -169,17 +169,17 @@ def test_nobody_approves_what_they_wrote_by_any_door(signed_in, notice):
             const me = await (await fetch("/v1/auth/me")).json();
             const headers = {"X-CSRFToken": me.csrf_token, "Content-Type": "application/json"};
             const api = (body) => fetch(`/v1/notices/${number}/approve`, {method: "POST", headers, body});
-            const asOther = JSON.stringify({approver: "Somebody Else", authority: "any"});
+            const asOther = JSON.stringify({approver: "Another Person", authority: "any"});
             return [page.status, (await api("{}")).status, (await api(asOther)).status];
         }""",
         [number, f"{QUEUE}{number}/do/approve/"],
     )
-    assert doors == [409, 409, 409]
+    assert statuses == [409, 409, 409]
     page.reload()
     assert state(page) == "draft"
 
 
-def test_a_notice_that_changes_while_somebody_reviews_it_is_not_approved_unseen(signed_in, notice):
+def test_a_notice_that_changed_during_review_is_not_approved_unseen(signed_in, notice):
     reviewer = signed_in("approver", notice)
     reviewer.get_by_label("Comment").fill("Typed before the change.")
     writer = signed_in("editor", notice.replace("change", "edit"))
@@ -220,7 +220,7 @@ def test_the_keyboard_is_enough_to_read_and_approve_a_notice(signed_in, notice):
     expect(page.get_by_text("Read aloud.")).to_be_visible()
 
 
-def test_a_key_unfolds_what_is_folded_away(signed_in, notice):
+def test_a_key_opens_a_closed_section(signed_in, notice):
     page = signed_in("approver", notice)
     button = page.get_by_role("button", name="Withdraw", exact=True)
     expect(button).to_be_hidden()
@@ -230,24 +230,24 @@ def test_a_key_unfolds_what_is_folded_away(signed_in, notice):
     expect(page.get_by_role("button", name="New version", exact=True)).to_be_disabled()
 
 
-def test_the_approver_sees_the_checklist_first_and_the_verdict_while_reading_on(signed_in, notice):
-    """Nothing scrolls inside the page, and the verdict stays beside the end of a letter."""
+def test_the_approver_sees_the_checklist_first_and_the_verdict_while_scrolling(signed_in, notice):
+    """No part of the page scrolls separately, and the verdict stays beside the end of a letter."""
     page = signed_in("approver", notice, viewport={"width": 1280, "height": 800})
     expect(page.get_by_role("heading", name="Checklist")).to_be_in_viewport()
     side = page.locator(".check-side")
-    assert side.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "it does not scroll by itself"
+    assert side.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "it does not scroll separately"
     page.get_by_text("No review by a person is offered.").scroll_into_view_if_needed()
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_in_viewport()
 
 
-def test_on_a_phone_the_queue_shows_what_is_due_and_where_it_stands(signed_in, notice):
+def test_the_queue_shows_deadline_and_state_on_a_phone(signed_in, notice):
     page = signed_in("approver", QUEUE, viewport={"width": 360, "height": 740})
     for column in ("due", "where_it_stands"):
         box = page.locator(f"td.field-{column}").first.bounding_box()
         assert box["x"] + box["width"] <= 360, column
 
 
-def test_sentences_are_added_moved_and_removed_and_the_person_is_asked_before_they_are_lost(signed_in, notice):
+def test_sentences_can_be_added_moved_and_removed_and_leaving_asks_first(signed_in, notice):
     page = signed_in("editor", notice.replace("change", "edit"))
     before = rows(page).count()
     press_in = page.get_by_role("group", name="Why").get_by_role("button", name="Add a sentence")
@@ -257,7 +257,7 @@ def test_sentences_are_added_moved_and_removed_and_the_person_is_asked_before_th
         expect(line.get_by_label("Sentence", exact=True)).to_be_focused()
         page.keyboard.type(words)
         line.get_by_label("Source").fill("outcome.action")
-        page.keyboard.press("Enter")  # which saves nothing yet
+        page.keyboard.press("Enter")  # saves nothing yet
     page.get_by_role("group", name="Why").get_by_role("button", name=f"Move sentence {before + 2} up").click()
     rows(page).first.get_by_label("Remove").check()
     asked = []
@@ -266,12 +266,12 @@ def test_sentences_are_added_moved_and_removed_and_the_person_is_asked_before_th
     expect(page).to_have_url(re.compile("/edit/$"))
     assert asked == ["beforeunload"]
     save(page)
-    said = page.get_by_role("region", name="Why").get_by_role("listitem")
-    assert [each.split("\n")[0] for each in said.all_inner_texts()][-2:] == ["Second.", "First."]
-    assert said.count() == before - 2 + 2, "without the empty line and the first, and with two more"
+    items = page.get_by_role("region", name="Why").get_by_role("listitem")
+    assert [text.split("\n")[0] for text in items.all_inner_texts()][-2:] == ["Second.", "First."]
+    assert items.count() == before - 2 + 2, "without the empty line and the first, and with two more"
 
 
-def test_without_scripts_a_notice_is_edited_by_numbers_and_boxes_and_approved(signed_in, notice):
+def test_a_notice_can_be_edited_and_approved_without_scripts(signed_in, notice):
     page = signed_in("editor", notice.replace("change", "edit"), java_script_enabled=False)
     line = rows(page).last
     line.get_by_label("Sentence", exact=True).fill("First of all.")
@@ -288,7 +288,7 @@ def test_without_scripts_a_notice_is_edited_by_numbers_and_boxes_and_approved(si
 
 
 def press_and_confirm(page: Page) -> None:
-    """Withdraw, which is folded away and asks first."""
+    """Open the closed section, withdraw the notice, and confirm."""
     unfold(page, "Withdraw")
     press(page, "Withdraw")
     assert state(page) == "approved", "not before the box is ticked"
@@ -296,7 +296,7 @@ def press_and_confirm(page: Page) -> None:
     press(page, "Withdraw")
 
 
-def test_the_preview_is_shown_under_its_own_policy(signed_in, notice):
+def test_the_preview_has_its_own_content_security_policy(signed_in, notice):
     page = signed_in("auditor", notice)
     page.get_by_role("link", name="Preview the letter").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -304,7 +304,7 @@ def test_the_preview_is_shown_under_its_own_policy(signed_in, notice):
     assert page.evaluate("document.styleSheets[0].cssRules.length") > 0, "its style is not refused"
 
 
-def test_on_paper_there_is_the_whole_notice_and_nothing_to_press(signed_in, notice):
+def test_a_printed_page_has_the_whole_notice_and_no_buttons(signed_in, notice):
     page = signed_in("approver", notice)
     page.emulate_media(media="print")
     expect(page.locator(".sentences li").last).to_be_visible()
@@ -319,7 +319,7 @@ def test_on_paper_there_is_the_whole_notice_and_nothing_to_press(signed_in, noti
 
 @pytest.fixture(scope="module")
 def pages(site) -> list[str]:
-    """The addresses of the pages of notices, with something on each."""
+    """Fill the pages of notices, and return their addresses."""
     unfinished, offering = drafted(site), drafted(site)
     content = {
         "main_factors": [
@@ -378,12 +378,12 @@ def asked(site, number: str) -> str:
         f"services.request_review(notice=n, code='{code}', message='<b>Please</b> look again. ' + 'x' * 200)",
     )  # fmt: skip
     requests = site.call("GET", "/v1/review-requests")["items"]
-    (found,) = [each for each in requests if each["notice_id"] == number]
-    return found["review_request_id"]
+    (request,) = [request for request in requests if request["notice_id"] == number]
+    return request["review_request_id"]
 
 
-def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_the_screen(signed_in, pages):
-    page, found = signed_in("owner", QUEUE), {}
+def test_every_page_is_accessible_and_fits_the_screen(signed_in, pages):
+    page, results = signed_in("owner", QUEUE), {}
     for path in pages:
         page.set_viewport_size({"width": 1280, "height": 720})
         page.goto(path)
@@ -391,5 +391,5 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_the_screen(signed_
         for width in (360, 3840):
             page.set_viewport_size({"width": width, "height": 740})
             widths.append(page.evaluate("document.documentElement.scrollWidth"))
-        found[path] = (faults, widths)
-    assert found == dict.fromkeys(pages, ([], [360, 3840]))
+        results[path] = (faults, widths)
+    assert results == dict.fromkeys(pages, ([], [360, 3840]))

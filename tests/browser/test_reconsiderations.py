@@ -1,4 +1,4 @@
-"""A decision's page and the report in a real browser: they fit a telephone, need no mouse, and break no policy.
+"""A decision's page and the report in a browser: they fit a phone, and work without a mouse.
 
 `open_page` fails a test in which the console complains, a script fails or the content security policy refuses anything.
 """
@@ -25,23 +25,23 @@ TELEPHONE = {"viewport": {"width": 360, "height": 740}}
 
 @pytest.fixture(scope="module")
 def decision(site):
-    """The address of the page of a decision with two reviews, its names as long as they come."""
-    taken = site.call("POST", "/v1/ingest/srf", json.dumps(RECORD).encode())
+    """Ingest a decision with two reviews and very long names, and return the address of its page."""
+    receipt = site.call("POST", "/v1/ingest/srf", json.dumps(RECORD).encode())
     for changes in ({"outcome": "upheld", "new_action": None}, {"reviewer_authority": LONG, "reviewer": "תמר"}):
         body = json.dumps({**REVIEW, **changes}).encode()
         site.call("POST", f"/v1/decisions/{RECORD['decision_id']}/reconsideration", body)
-    return f"/admin/decisions/decision/{taken['record_id']}/change/"
+    return f"/admin/decisions/decision/{receipt['record_id']}/change/"
 
 
 @pytest.fixture(scope="module")
 def people(site):
-    """An address for each role."""
+    """Create a member for each role, and return their addresses."""
     return {role: site.member(f"{role}@reviews.example", role) for role in ("editor", "auditor")}
 
 
 @pytest.fixture
 def signed_in(site, open_page, people, signed_in_state):
-    """Opens a page of the back office for a member of this role."""
+    """Return a function that opens a page of the back office for a member of a role."""
 
     def make(role: str, path: str, **options) -> Page:
         return open_page(site, path, storage_state=signed_in_state(people[role]), **options)
@@ -54,7 +54,7 @@ def is_wider_than_the_screen(page: Page) -> bool:
 
 
 def too_wide(page: Page) -> list[str]:
-    """The elements that stick out at the right, to say where to mend."""
+    """Return the elements that are wider than the screen."""
     return page.evaluate(
         "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
         ".map(e => e.tagName + '.' + e.className)"
@@ -71,17 +71,15 @@ def fill_in(page: Page) -> None:
     page.get_by_label("Evidence considered").fill("payslip of March\nletter of 4 May")
 
 
-def test_a_review_is_recorded_with_its_salts_shown_and_loading_the_page_again_records_no_other(
-    site, signed_in, decision
-):
+def test_a_recorded_review_shows_its_salts_and_reloading_records_no_other(site, signed_in, decision):
     page = signed_in("editor", decision)
     before = page.get_by_role("listitem").filter(has_text="loan-").count()
     fill_in(page)
     page.get_by_role("button", name="Record outcome").click()
-    told = page.get_by_role("status")
-    expect(told).to_contain_text("Recorded as reconsideration-")
-    expect(told.get_by_role("row")).to_have_count(3)
-    recorded = told.get_by_role("heading").inner_text().removeprefix("Recorded as ").strip()
+    status = page.get_by_role("status")
+    expect(status).to_contain_text("Recorded as reconsideration-")
+    expect(status.get_by_role("row")).to_have_count(3)
+    recorded = status.get_by_role("heading").inner_text().removeprefix("Recorded as ").strip()
     texts = {"rationale": "First line.\nSecond line.", "evidence_considered": ["payslip of March", "letter of 4 May"]}
     checked = site.call("POST", f"/v1/decisions/{recorded}/reconsideration/check", json.dumps(texts).encode())
     assert checked == {"rationale": True, "evidence_considered": [True, True]}
@@ -92,7 +90,7 @@ def test_a_review_is_recorded_with_its_salts_shown_and_loading_the_page_again_re
     expect(page.locator(".timeline li")).to_have_count(before + 1)
 
 
-def test_a_refused_form_says_beside_the_field_what_is_missing_and_keeps_all_but_the_texts(signed_in, decision):
+def test_a_refused_form_has_an_error_at_its_field_and_keeps_all_but_the_texts(signed_in, decision):
     page = signed_in("editor", decision)
     fill_in(page)
     page.get_by_label("Reviewer's authority").fill(" ")
@@ -113,7 +111,7 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
     for answer in answers:
         focused = page.locator(":focus")
         others = page.locator("form input[type=text]:not(:focus)").last
-        assert focused.evaluate(LOOKS) != others.evaluate(LOOKS), "where one is can be seen"
+        assert focused.evaluate(LOOKS) != others.evaluate(LOOKS), "the focus is visible"
         if answer is None:
             assert focused.inner_text() == "Record outcome"
             page.keyboard.press("Enter")
@@ -123,21 +121,21 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
     expect(page.get_by_role("status")).to_contain_text("Recorded as reconsideration-")
 
 
-def test_an_auditor_sees_the_button_disabled_and_why(signed_in, decision):
+def test_an_auditor_sees_a_disabled_button_with_a_reason(signed_in, decision):
     page = signed_in("auditor", decision)
     expect(page.get_by_role("button", name="Record outcome")).to_be_disabled()
     expect(page.get_by_text("Your role, auditor, may not record and check reconsiderations.")).to_be_visible()
     expect(page.get_by_label("Rationale")).to_have_count(0)
 
 
-def test_nothing_is_wider_than_a_telephone(signed_in, decision):
+def test_no_page_is_wider_than_a_phone(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     for path in (decision, "/admin/decisions/decision/reports/?by=authority", "/admin/"):
         page.goto(path)
         assert not is_wider_than_the_screen(page), (path, too_wide(page))
 
 
-def test_after_recording_the_page_fits_a_telephone_and_the_browser_remembers_no_text(signed_in, decision):
+def test_the_page_after_recording_fits_a_phone_and_its_form_is_empty(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     fill_in(page)
     page.get_by_role("button", name="Record outcome").click()
@@ -147,7 +145,7 @@ def test_after_recording_the_page_fits_a_telephone_and_the_browser_remembers_no_
         expect(page.get_by_label(label)).to_have_value("")
 
 
-def test_text_of_a_record_neither_turns_its_neighbours_around_nor_is_taken_for_markup(signed_in, decision):
+def test_text_of_a_record_is_isolated_and_is_not_markup(signed_in, decision):
     page = signed_in("editor", decision)
     path, value = (
         page.get_by_role(role).filter(has_text=text).last.bounding_box()
@@ -158,7 +156,7 @@ def test_text_of_a_record_neither_turns_its_neighbours_around_nor_is_taken_for_m
     expect(page.get_by_role("definition").filter(has_text="<b>Payments</b> are 46 %").last).to_be_visible()
 
 
-def test_the_report_draws_a_bar_for_each_group_and_leads_on(signed_in, decision):
+def test_the_report_has_a_bar_for_each_group_and_a_csv_file(signed_in, decision):
     page = signed_in("auditor", "/admin/")
     page.get_by_role("link", name="Decisions changed on review").click()
     expect(page.get_by_role("img")).to_be_visible()

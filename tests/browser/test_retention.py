@@ -1,4 +1,4 @@
-"""A policy is set after its preview, and holds are placed and lifted, in a real browser without a script."""
+"""Policies and holds in a browser without scripts: preview, save, place and lift."""
 
 import json
 
@@ -10,8 +10,8 @@ from tests.browser.people import OWNER
 WIDTH = 390
 
 
-def hinders_nobody(page: Page) -> bool:
-    """As far as a program can tell, and on the screen of a phone."""
+def is_accessible(page: Page) -> bool:
+    """Whether axe finds no problem in a page. Checks that the page fits a phone, too."""
     page.set_viewport_size({"width": WIDTH, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
     return violations(page) == []
@@ -22,7 +22,7 @@ def ingest(site, decision_id: str) -> None:
     site.call("POST", "/v1/ingest/srf", json.dumps(record).encode())
 
 
-def test_a_policy_is_saved_only_after_what_it_would_free_was_shown(site, open_page, signed_in_state):
+def test_a_policy_can_be_saved_after_its_preview(site, open_page, signed_in_state):
     ingest(site, "retention-1")
     page = open_page(site, "/admin/retention/policy/", storage_state=signed_in_state(OWNER), java_script_enabled=False)
     page.get_by_label("Keep decisions for this many days").fill("1234")
@@ -35,7 +35,7 @@ def test_a_policy_is_saved_only_after_what_it_would_free_was_shown(site, open_pa
     expect(page.get_by_role("row").filter(has_text="1234").first).to_contain_text("By our schedule.")
 
 
-def test_a_hold_is_placed_on_a_decision_and_lifted_with_a_reason(site, open_page, signed_in_state):
+def test_a_hold_on_a_decision_is_lifted_with_a_reason(site, open_page, signed_in_state):
     ingest(site, "retention-2")
     admin = site.member("admin@retention.example", "admin")
     page = open_page(
@@ -56,7 +56,7 @@ def test_a_hold_is_placed_on_a_decision_and_lifted_with_a_reason(site, open_page
     expect(page.get_by_text("Settled.")).to_be_visible()
 
 
-def test_what_a_filter_covers_and_what_a_policy_frees_hinders_nobody(site, open_page, signed_in_state):
+def test_the_previews_of_a_hold_and_of_a_policy_are_accessible(site, open_page, signed_in_state):
     ingest(site, "retention-3")
     page = open_page(site, "/admin/retention/hold/place/", storage_state=signed_in_state(OWNER))
     page.get_by_label("Matter").fill("Case 10")
@@ -64,10 +64,10 @@ def test_what_a_filter_covers_and_what_a_policy_frees_hinders_nobody(site, open_
     page.get_by_label("Action").fill("refused here")
     page.get_by_role("button", name="Count decisions").click()
     expect(page.get_by_role("status")).to_contain_text("decision")
-    assert hinders_nobody(page)
+    assert is_accessible(page)
     page.goto("/admin/retention/policy/")
-    assert hinders_nobody(page)
+    assert is_accessible(page)
     page.get_by_label("Keep decisions for this many days").fill("30")
     page.get_by_role("button", name="Preview what would be deleted").click()
     expect(page.get_by_text("would be disposed of")).to_be_visible()
-    assert hinders_nobody(page)
+    assert is_accessible(page)

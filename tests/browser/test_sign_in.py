@@ -1,4 +1,4 @@
-"""People sign in, in a real browser: with a pasted code, after mistakes, not after too many, and with the keyboard."""
+"""Sign-in in a browser: with a pasted code, after mistakes, and with the keyboard."""
 
 from playwright.sync_api import expect
 
@@ -6,7 +6,7 @@ from tests.browser.people import OWNER, another, ask_for_code, enter, sign_in
 from tests.browser.service import service
 
 
-def test_a_person_signs_in_with_the_code_of_the_mail(site, page):
+def test_the_code_of_the_mail_signs_the_person_in(site, page):
     code = ask_for_code(site, page, OWNER)
     expect(page.get_by_text(OWNER)).to_be_visible()
     enter(page, code)
@@ -14,7 +14,7 @@ def test_a_person_signs_in_with_the_code_of_the_mail(site, page):
     expect(page.get_by_role("heading", name="Back office")).to_be_visible()
 
 
-def test_the_fields_tell_the_browser_what_to_fill_in(site, page):
+def test_the_fields_support_autofill(site, page):
     address = page.get_by_label("Email address")
     expect(address).to_be_focused()
     expect(address).to_have_attribute("type", "email")
@@ -46,7 +46,7 @@ def test_a_person_without_an_account_sees_the_same_page(site, page):
     expect(page.get_by_role("alert")).to_contain_text("This code is wrong or no longer valid.")
 
 
-def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_works(site, page):
+def test_a_wrong_code_has_an_error_at_its_field_and_the_right_one_still_works(site, page):
     code = ask_for_code(site, page, OWNER)
     enter(page, another(code))
     expect(page.get_by_role("alert")).to_have_text(
@@ -61,17 +61,17 @@ def test_a_wrong_code_is_told_in_words_beside_the_field_and_the_right_one_still_
     expect(page).to_have_url(f"{site.url}/admin/")
 
 
-def test_half_a_code_is_told_in_words(site, page):
+def test_an_incomplete_code_has_an_error(site, page):
     ask_for_code(site, page, OWNER)
-    for code, told in (
+    for code, sentence in (
         ("", "Enter the six digits."), ("12345", "The code has six digits."), ("abc", "The code has six digits."),
     ):  # fmt: skip
         page.goto("/sign-in/code/")
         enter(page, code)
-        expect(page.get_by_role("alert")).to_have_text(told)
+        expect(page.get_by_role("alert")).to_have_text(sentence)
 
 
-def test_an_invalid_address_gets_a_sentence_beside_the_field(page):
+def test_an_invalid_address_has_an_error(page):
     for address, sentence in (
         ("", "Enter your email address."),
         ("owner", "This does not look like an email address."),
@@ -92,7 +92,7 @@ def test_after_five_wrong_codes_the_right_one_is_refused_and_a_new_one_works(sit
     sign_in(site, page)
 
 
-def test_asking_too_often_is_told_with_the_time_to_wait(open_page):
+def test_too_many_requests_for_a_code_are_refused_with_the_time_to_wait(open_page):
     with service(CODES_PER_HOUR="1") as site:
         page = open_page(site)
         ask_for_code(site, page, OWNER)
@@ -105,7 +105,7 @@ def test_asking_too_often_is_told_with_the_time_to_wait(open_page):
         expect(page.get_by_label("Email address")).to_have_value(OWNER)
 
 
-def test_a_person_arrives_where_they_wanted_to_be(site, open_page):
+def test_sign_in_leads_to_the_requested_page(site, open_page):
     page = open_page(site, "/account/sessions/")
     code = ask_for_code(site, page, OWNER)
     enter(page, code)

@@ -1,4 +1,4 @@
-"""All pages of sign-in and access, one after the other, for tests of looks and for the pictures of the documents."""
+"""A tour of all pages of sign-in and access, for tests of looks and for the pictures of the documents."""
 
 from collections.abc import Iterator
 
@@ -10,13 +10,13 @@ from tests.browser.service import Service
 
 
 def tour(site: Service, page: Page, newcomer: str) -> Iterator[str]:
-    """Leads `page`, in a fresh browser, from one page to the next; yields the name of each while it is shown.
+    """Open each page in `page`, which must be in a fresh browser, and yield its name.
 
     Args:
-        newcomer: the mail address of somebody who is not a member yet.
+        newcomer: the email address of a person who is not a member yet.
     """
     for name in _pages(site, page, newcomer):
-        # What a click led to can be there before its stylesheets are.
+        # After a click, the new page can appear before its stylesheets have loaded.
         page.wait_for_load_state()
         yield name
 
