@@ -1,7 +1,7 @@
-"""A Dockerfile carried out without Docker: the same files and commands, below a directory instead of the root.
+"""A Dockerfile run without Docker: the same files and commands, below a directory instead of the root.
 
-What it downloads is here already: packages of Python are taken from the environment of the tests, which has them in the
-same versions, and those of the system are those of this machine.
+Nothing is downloaded: Python packages come from the environment of the tests, which has the same versions, and system
+packages are those of this machine.
 """
 
 import fnmatch
@@ -25,7 +25,7 @@ _OURS = ("/venv", "/app", "/data", "/build", "/tmp", "/run/secrets")
 
 @dataclass
 class Stage:
-    """One FROM: its base, what later instructions set, and the directory that stands for its root."""
+    """A FROM: its base, the settings of later instructions, and the directory in place of its root."""
 
     base: str
     root: Path
@@ -35,7 +35,7 @@ class Stage:
 
 
 class Build:
-    """Carries out the instructions of a Dockerfile. `stages[-1]` is the image."""
+    """A build, which runs the instructions of a Dockerfile. `stages[-1]` is the image."""
 
     def __init__(self, context: Path, directory: Path) -> None:
         self.context, self.directory = context, directory
@@ -46,7 +46,7 @@ class Build:
             if name in steps:
                 steps[name](value)
             else:
-                assert name in ("USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"), f"{name} is not carried out here"
+                assert name in ("USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"), f"{name} is not supported here"
                 self.stages[-1].settings[name] = value
 
     def base(self, value: str) -> None:
@@ -54,7 +54,7 @@ class Build:
         root = self.directory / f"stage-{len(self.stages)}"
         programs = root / "usr/bin"
         programs.mkdir(parents=True)
-        (programs / "python").symlink_to(Path(sys.base_prefix) / "bin/python3")  # the one that the base image has
+        (programs / "python").symlink_to(Path(sys.base_prefix) / "bin/python3")  # as in the base image
         stage = Stage(base, root, environment={"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(root)})
         self.stages.append(stage)
         self.names[name] = stage
@@ -95,34 +95,34 @@ class Build:
         elif words[1:3] == ["-m", "venv"]:
             value += " --without-pip"
         command = inside(stage, value)
-        command = re.sub(r"--(owner|group)=\d+ ", "", command)  # giving away files is for root alone
-        kept = {name: os.environ[name] for name in ("TMPDIR", "LANG") if name in os.environ}
+        command = re.sub(r"--(owner|group)=\d+ ", "", command)  # only root can change an owner
+        inherited = {name: os.environ[name] for name in ("TMPDIR", "LANG") if name in os.environ}
         done = subprocess.run(
             ["/bin/sh", "-ec", command], cwd=stage.root / stage.workdir.lstrip("/"), text=True,
-            env=kept | stage.environment, capture_output=True, stdin=subprocess.DEVNULL,
+            env=inherited | stage.environment, capture_output=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, f"RUN {command} failed:\n{done.stdout}{done.stderr}"
 
 
 def instructions(text: str) -> list[tuple[str, str]]:
-    """(instruction, arguments), continued lines joined, comments left out."""
-    kept = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    logical = [re.sub(r"\s*\\\n\s*", " ", each) for each in re.split(r"(?<!\\)\n", kept) if each.strip()]
-    return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in logical)]
+    """Return pairs of instruction and arguments, with continued lines joined and without comments."""
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    logical = [re.sub(r"\s*\\\n\s*", " ", line) for line in re.split(r"(?<!\\)\n", code) if line.strip()]
+    return [(name, arguments.strip()) for name, _, arguments in (line.partition(" ") for line in logical)]
 
 
 def inside(stage: Stage, text: str) -> str:
-    """Every path of the image below the stage's directory."""
+    """Move every path of the image in a text below the stage's directory."""
     return re.sub(rf"(?<![\w/.])({'|'.join(_OURS)})(?![\w-])", rf"{stage.root}\1", text)
 
 
 def exec_form(value: str) -> list[str]:
-    """The arguments of a CMD in exec form."""
+    """Return the arguments of a CMD in exec form."""
     return json.loads(value[value.index("[") :])
 
 
 def adapt_paths(place: Path, before: Path, after: Path) -> None:
-    """Scripts of an environment name its interpreter by its path, which stays the same in an image, but not here."""
+    """Replace the path of the interpreter in the scripts of an environment: unlike in an image, it differs here."""
     for script in place.glob("bin/*"):
         if script.is_file() and not script.is_symlink():
             content = script.read_bytes()
@@ -130,26 +130,26 @@ def adapt_paths(place: Path, before: Path, after: Path) -> None:
 
 
 def locked(lock: Path) -> dict[str, str]:
-    """The name and version of each package that a lock file asks for on this machine, and its hashes."""
-    found = {}
+    """Return the hashes of each package of a lock file that applies to this machine, by name and version."""
+    packages = {}
     for line in lock.read_text().replace(" \\\n", " ").splitlines():
         wanted, *hashes = line.split(" --hash=")
         if hashes:
             requirement = Requirement(wanted)
             if requirement.marker is None or requirement.marker.evaluate():
-                found[f"{requirement.name}{requirement.specifier}"] = " ".join(sorted(hashes))
-    return found
+                packages[f"{requirement.name}{requirement.specifier}"] = " ".join(sorted(hashes))
+    return packages
 
 
 def install(lock: Path, environment: Path) -> None:
-    """What a lock file asks for, and nothing else, as links to what is installed here."""
+    """Install the packages of a lock file, and no others, as links to the packages of this environment."""
     for pinned in locked(lock):
         name, _, version = pinned.partition("==")
         installed = distribution(name)
         assert installed.version == version, f"{name} is {installed.version} here, and {version} in the image"
         assert installed.files is not None
         sources = [Path(os.path.normpath(str(file.locate()))) for file in installed.files]
-        # What Python has compiled since belongs to them, as pip would compile it in the image.
+        # Include compiled files, which pip would compile in the image.
         compiled = [Path(cache_from_source(str(source))) for source in sources if source.suffix == ".py"]
         for source in {*sources, *filter(Path.exists, compiled)}:
             link = environment / source.relative_to(sys.prefix)
@@ -162,31 +162,33 @@ def install(lock: Path, environment: Path) -> None:
 
 
 def context_files(context: Path, source: str) -> list[Path]:
-    """The files below `source` that .dockerignore lets into the build, relative to the context."""
+    """Return the files below `source` that .dockerignore does not exclude, relative to the context."""
     patterns = [
         line for line in (context / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")
     ]
-    found = [context / source] if (context / source).is_file() else _files_below(context / source, context, patterns)
-    files = [path.relative_to(context) for path in found]
-    let_in = [path for path in files if not ignored(PurePosixPath(path), patterns)]
-    assert let_in, f"COPY {source} copies nothing"
-    return sorted(let_in)
+    paths = [context / source] if (context / source).is_file() else _files_below(context / source, context, patterns)
+    files = [path.relative_to(context) for path in paths]
+    included = [path for path in files if not ignored(PurePosixPath(path), patterns)]
+    assert included, f"COPY {source} copies nothing"
+    return sorted(included)
 
 
 def _files_below(directory: Path, context: Path, patterns: list[str]) -> Iterator[Path]:
-    """But those in folders of which nothing is let in, which are large."""
+    """Yield the files below a directory. Skips folders that are excluded as a whole, because they are large."""
     for path in directory.iterdir():
         if path.is_file():
             yield path
         elif path.is_dir() and not path.is_symlink():
             name = path.relative_to(context)
-            if not ignored(PurePosixPath(name), patterns) or any(each.startswith(f"!{name}/") for each in patterns):
+            if not ignored(PurePosixPath(name), patterns) or any(
+                pattern.startswith(f"!{name}/") for pattern in patterns
+            ):
                 yield from _files_below(path, context, patterns)
 
 
 def ignored(path: PurePosixPath, patterns: list[str]) -> bool:
-    """As .dockerignore is read: the last pattern that matches the path, or a folder above it, decides."""
-    names = [str(each) for each in (path, *path.parents) if str(each) != "."]
+    """Whether .dockerignore excludes a path: the last pattern that matches the path or a parent decides."""
+    names = [str(parent) for parent in (path, *path.parents) if str(parent) != "."]
     verdict = False
     for pattern in patterns:
         wanted = pattern.removeprefix("!").rstrip("/")

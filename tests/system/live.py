@@ -1,4 +1,4 @@
-"""The real server for tests: granian in processes of its own, on a free port, with its own database and DATA_DIR."""
+"""A real server for tests: granian in separate processes, on a free port, with its own database and DATA_DIR."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ from tests import databases
 from tests.support.forks import CELERY, MANAGE, Fork, Service
 from tests.threads import HANGS_SECONDS
 
-_KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
+_INHERITED = ("PATH", "HOME", "LANG", "TMPDIR")
 _GRANIAN = "from config.web import main; main()"
 _WSGI = [
     "granian", "--interface", "wsgi", "config.wsgi:application", "--log-level", "error", "--blocking-threads", "8",
@@ -40,18 +40,18 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One keep-alive connection with an API key; to be closed, or used in a `with` statement. Another one takes its
-    place once the server has ended it, as it does with those that are idle for long."""
+    """A keep-alive connection with an API key; close it, or use it in a `with` statement. The client reconnects if the
+    server has closed an idle connection."""
 
     def __init__(self, port: int, key: str) -> None:
         self.key = key
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        """Headers are given with underscores. A body of a list or iterator is sent in chunks."""
+        """Send a request. Header names have underscores for dashes. A list or iterator is sent in chunks."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         sent = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", **named}
-        if self.connection.sock and wait_for_read(self.connection.sock, timeout=0):  # its end is all that can come
+        if self.connection.sock and wait_for_read(self.connection.sock, timeout=0):  # readable only if closed
             self.connection.close()
         self.connection.request(method, path, body, sent)
         response = self.connection.getresponse()
@@ -74,7 +74,7 @@ class Client:
 
 
 class Server:
-    """A running service. `environment` is all that its processes, and `manage`, know of this machine."""
+    """A running service. Its processes, and `manage`, have only `environment`."""
 
     def __init__(self, directory: Path, environment: dict[str, str], workers: int, interface: str = "asgi") -> None:
         self.directory, self.workers, self.port, self.interface = directory, workers, lasting_port(), interface
@@ -82,8 +82,8 @@ class Server:
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.data_dir = Path(environment["DATA_DIR"])
         self.log = directory / "server.log"
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        self.environment = {**kept, "BASE_URL": self.base_url, **environment}
+        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        self.environment = {**inherited, "BASE_URL": self.base_url, **environment}
         self.key = ""
         self.process: Fork | None = None
         self._service: Service | None = None
@@ -94,7 +94,7 @@ class Server:
         return self.process.pid
 
     def start(self) -> None:
-        """Start granian as `manage.py serve` does, in a process group of its own, and wait until it answers."""
+        """Start granian as `manage.py serve` does, in a new process group, and wait until it answers."""
         options = f"--host 127.0.0.1 --port {self.port} --workers {self.workers}"
         arguments = [*self.command[1:], *options.split()]
         self.process = self.fork(_GRANIAN, arguments, self.log)
@@ -102,41 +102,41 @@ class Server:
         assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
 
     def kill(self) -> None:
-        """End every process of the server at once, as a power cut would; nothing of it gets to run again."""
+        """Kill every process of the server at once, as a power cut does."""
         if self.process is None:
             return
         self.process.kill()
         self.process = None
-        wait_until(lambda: not listens(self.port), "the killed processes have let go of their port")
+        wait_until(lambda: not listens(self.port), "the port of the killed processes is free")
 
     def end(self) -> None:
-        """Forget what was imported, too: the next start reads the settings anew and makes the checks of a start."""
+        """Kill the server and end the process with the imports: the next start reads and checks the settings again."""
         self.kill()
         if self._service is not None:
             self._service.end()
             self._service = None
 
     def fork(self, program: str, arguments: Sequence[str], output: Path, **others: Path) -> Fork:
-        """A process beside the server, see `Service.fork`."""
+        """Run a process of the service, see `Service.fork`."""
         if self._service is None:
             self._service = Service(f"config.{self.interface}", self.environment, self.log)
         return self._service.fork(program, arguments, output, **others)
 
     def stop(self) -> int:
-        """Ask the server to end. Returns its exit code."""
+        """Ask the server to end, and return its exit code."""
         assert self.process is not None
         self.process.terminate()
         return self.process.wait(HANGS_SECONDS)
 
     def answered_by_lane(self) -> int:
-        """How many records the front has taken without Django."""
+        """Count the records that the front has answered without Django."""
         return self.log.read_text().count('"by": "lane"')
 
     def client(self, key: str | None = None) -> Client:
         return Client(self.port, self.key if key is None else key)
 
     def manage(self, *arguments: str) -> str:
-        """What a command of manage.py prints. Raises if it fails."""
+        """Run a command of manage.py, and return its output. Raises AssertionError if the command fails."""
         printed = self.directory / f"{arguments[0]}-{secrets.token_hex(4)}"
         errors = printed.with_suffix(".errors")
         code = self.fork(MANAGE, arguments, printed, errors=errors).wait()
@@ -144,7 +144,7 @@ class Server:
         return printed.read_text().strip()
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """Run one statement in the server's database, past the application."""
+        """Run a statement in the server's database, without the application."""
         url = self.environment["DATABASE_URL"]
         if url.startswith("sqlite"):
             with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=HANGS_SECONDS)) as database, database:
@@ -165,13 +165,13 @@ def server(
     application: str = "",
     **environment: str,
 ) -> Iterator[Server]:
-    """A service that is migrated, has one organization and its owner's key, and answers.
+    """Run a migrated service with one organization and its owner's key.
 
     Args:
-        database_url: of an empty database, or a file that SQLite makes; else a new one of the kind the suite runs on.
-        log: where its output goes; else to a file in `Server.directory`.
+        database_url: an empty database, or a file for SQLite; by default a new database of the suite's kind.
+        log: the file for its output; by default a file in `Server.directory`.
         interface: `wsgi` for Django without the front.
-        application: served in the place of `config.asgi:application`.
+        application: replaces `config.asgi:application`.
         environment: further settings of the service.
     """
     with tempfile.TemporaryDirectory(prefix="drs-live-") as directory:
@@ -193,13 +193,12 @@ def server(
 
 @contextmanager
 def worker(live: Server, log: Path | None = None) -> Iterator[None]:
-    """A worker beside the service, once it takes what is queued.
+    """Run a worker of the service, and wait until it consumes its queue.
 
-    A wake-up that comes while the queue in files learns who takes from it may be lost. The clock would repeat it, but
-    none runs here.
+    Until then the queue in files may lose a wake-up. A clock would repeat it, but none runs here.
 
     Args:
-        log: where its output goes; else to a file in `Server.directory`.
+        log: the file for its output; by default a file in `Server.directory`.
     """
     arguments = ["-A", "config", "worker", "--concurrency", "1"]
     process = live.fork(CELERY, arguments, log or live.directory / "worker.log")
@@ -212,9 +211,9 @@ def worker(live: Server, log: Path | None = None) -> Iterator[None]:
 
 
 def lasting_port() -> int:
-    """A free port for a server that goes away and comes back while clients keep knocking.
+    """Return a free port for a server that restarts while clients try to connect.
 
-    Not one that the system hands out itself: a client's own end may get such a port, and then it talks to itself.
+    The port is outside the ephemeral range: otherwise a client's own socket may get it, and connect to itself.
     """
     while True:
         port = random.SystemRandom().randint(10_000, 30_000)
@@ -229,26 +228,25 @@ def listens(port: int) -> bool:
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """Poll until `condition` is true and return its value. What takes long, to find out or to come, is asked less
-    often."""
+    """Poll until `condition` is true, and return its value. Polls less often if the condition is slow or takes long."""
     began = time.monotonic()
     while True:
         asked = time.monotonic()
-        if found := condition():
-            return found
+        if value := condition():
+            return value
         now = time.monotonic()
         assert now < began + HANGS_SECONDS, f"waited {HANGS_SECONDS} s in vain until {what}"
         time.sleep(min(0.01 + 3 * (now - asked) + 0.01 * (now - began), 1))
 
 
 def group(leader: int) -> list[int]:
-    """The running processes of the process group that `leader` leads, itself included."""
+    """Return the running processes of the process group of `leader`, itself included."""
     return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _runs_in_group(pid, leader)]
 
 
 def _runs_in_group(pid: int, leader: int) -> bool:
     try:
         state, _, process_group = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:3]
-    except OSError:  # it ended while we looked
+    except OSError:  # the process has ended
         return False
     return int(process_group) == leader and state != "Z"

@@ -1,6 +1,6 @@
-"""The restore drill: what was disposed of stays so, although a backup from before it is restored.
+"""The restore drill: disposed records stay disposed after the restore of an older backup.
 
-`python -m tests.system.restore_drill` runs it on an installation of its own and tells each step.
+`python -m tests.system.restore_drill` runs it on a new installation and prints each step.
 """
 
 import json
@@ -30,7 +30,7 @@ def drill(running: Server, say: Callable[[str], object] = print) -> None:
         for record in [*old, new]:
             assert client.ingest(record).status == 201
         assert client.request("PUT", "/v1/retention", json.dumps({"days": 30, "note": "drill"})).status == 200
-    say(f"{len(old)} records are past their retention period, one is not.")
+    say(f"{len(old)} records are past their retention period, another is not.")
     backup = _dump(running)
     say("The database is backed up.")
     say(running.manage("retention_run", "--organization", slug, "--yes"))
@@ -49,7 +49,7 @@ def drill(running: Server, say: Callable[[str], object] = print) -> None:
     _expect(running, old, new)
     with running.client() as client:
         assert client.ingest(json.dumps({"decision_id": f"later-{name}"}).encode()).status == 201
-    say("What was disposed of stays disposed of, and ingest goes on.")
+    say("Disposed records stay disposed, and ingest goes on.")
 
 
 def _is_ready(running: Server) -> bool:
@@ -87,7 +87,7 @@ def _restore(running: Server, backup: Path) -> None:
             Path(path + leftover).unlink(missing_ok=True)
         shutil.copy(backup, path)
     else:
-        running.sql("DROP SCHEMA public CASCADE")  # what pg_restore --clean does, but not to partitions
+        running.sql("DROP SCHEMA public CASCADE")  # pg_restore --clean does not drop partitions
         running.sql("CREATE SCHEMA public")
         _run(postgresql_program("pg_restore"), f"--dbname={url}", str(backup))
 

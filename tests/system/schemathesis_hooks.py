@@ -1,4 +1,4 @@
-"""What schemathesis does not know by itself."""
+"""Hooks of schemathesis: a serializer for batches, and filters of generated requests."""
 
 import os
 from collections import Counter
@@ -13,14 +13,14 @@ _keys: set[str] = set()
 
 @schemathesis.serializer("application/x-ndjson")
 def ndjson(context: Any, value: Any) -> bytes:
-    """A batch is bytes, whatever they say: each line has an answer of its own."""
+    """Send a batch as bytes of any content: each line has an answer."""
     return value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
 
 
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
-    """Wrong types of all values, and methods that a path does not have, are refused in one place each. So a value gets
-    two of the five wrong types that there are, the next one others; an operation as many of the wrong methods."""
+    """Keep a sample of the wrong types and wrong methods, because one place each refuses them. A value gets two of the
+    five wrong types, the next value others; an operation gets two of the wrong methods."""
     about = case.meta.phase.data
     if getattr(about, "scenario", None) not in _ALIKE:
         return True
@@ -32,8 +32,8 @@ def filter_case(context: Any, case: Any) -> bool:
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     if case.path_parameters and case.path_parameters.get("key_id") == os.environ["OWN_KEY_ID"]:
-        case.path_parameters["key_id"] = "0" * 16  # it finds its own key in the list of keys, and would revoke it
-    # It sends one key with many requests, and all but the first would be refused for that, whatever else they are.
+        case.path_parameters["key_id"] = "0" * 16  # else it would find its own key in the list, and revoke it
+    # It sends the same key with many requests, and all but the first would be refused for that.
     if key := (case.headers or {}).get("Idempotency-Key"):
         if key in _keys:
             del case.headers["Idempotency-Key"]

@@ -1,4 +1,4 @@
-"""Whose requests are counted behind a proxy: of a header whose name is one word, no client can send a twin."""
+"""The client address behind a proxy: if the header's name is one word, no client can forge it."""
 
 import socket
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ import pytest
 
 from tests.system.live import Server, server
 
-pytestmark = pytest.mark.once  # it meets no database
+pytestmark = pytest.mark.once  # it does not depend on the database
 REAL = "198.51.100.7"
 CLAIMS = [
     "X_Forwarded_For: 203.0.113.{n}",
     "X-Forwarded-For: 203.0.113.{n}",
     "Client_Address: 203.0.113.{n}",
     "Client-Address: 203.0.113.{n}",
-    "ClientAddress: 203.0.113.{n}",  # the proxy adds its own line after it
+    "ClientAddress: 203.0.113.{n}",  # the proxy's line follows it
 ]
 
 
@@ -28,14 +28,14 @@ def live() -> Iterator[Server]:
 
 
 def status(live: Server, *headers: str) -> int:
-    """The answer to a stranger's request that a proxy passed on, with these lines in it."""
+    """Return the status of an anonymous request with these header lines."""
     lines = ["GET /v1/decisions HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]
     with socket.create_connection(("127.0.0.1", live.port)) as connection:
         connection.sendall("\r\n".join(lines).encode())
         return int(connection.makefile("rb").readline().split()[1])
 
 
-def test_a_client_escapes_no_limit_by_any_spelling_of_the_header(live):
+def test_no_spelling_of_the_header_evades_the_limit(live):
     claims = cycle(CLAIMS)
     answers = [status(live, next(claims).format(n=n), f"ClientAddress: {REAL}") for n in range(30)]
     assert set(answers) == {401, 429}

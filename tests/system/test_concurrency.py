@@ -1,4 +1,4 @@
-"""Many callers at once, spread over two server processes."""
+"""Concurrency: many callers at once, on two server processes."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ CALLERS = 64
 
 
 def post_at_once(live: Server, bodies: list[bytes]) -> list[Answer]:
-    """Every body from a connection of its own, all released at the same moment."""
+    """Send each body on a separate connection, all at the same moment."""
     barrier = threading.Barrier(len(bodies))
 
     def post(body: bytes) -> Answer:
@@ -23,7 +23,7 @@ def post_at_once(live: Server, bodies: list[bytes]) -> list[Answer]:
         return list(pool.map(post, bodies))
 
 
-def test_one_record_posted_by_64_callers_at_once_is_created_once_and_63_get_the_same_receipt(live_with_each_vault):
+def test_a_record_posted_by_64_callers_at_once_is_created_once_with_one_receipt(live_with_each_vault):
     record = b'{"decision_id": "same", "outcome": {"action": "denied"}}'
     answers = post_at_once(live_with_each_vault, [record] * CALLERS)
     assert sorted(answer.status for answer in answers) == [200] * 63 + [201]
@@ -31,7 +31,7 @@ def test_one_record_posted_by_64_callers_at_once_is_created_once_and_63_get_the_
     assert len(receipts) == 1
 
 
-def test_of_64_contents_for_one_id_at_once_one_is_created_and_63_are_conflicts(live_with_each_vault):
+def test_of_64_concurrent_contents_for_one_id_one_is_created_and_63_conflict(live_with_each_vault):
     live = live_with_each_vault
     bodies = [b'{"decision_id": "contested", "caller": %d}' % number for number in range(CALLERS)]
     answers = post_at_once(live, bodies)
@@ -52,7 +52,7 @@ def test_records_of_different_ids_at_once_are_all_created(live_with_each_vault):
     assert len({answer.json()["record_id"] for answer in answers}) == CALLERS
 
 
-def test_overlapping_batches_at_once_create_every_record_exactly_once(live_with_each_vault):
+def test_concurrent_overlapping_batches_create_each_record_once(live_with_each_vault):
     live = live_with_each_vault
     lines = [b'{"decision_id": "batch-%d"}' % number for number in range(100)]
 
@@ -66,6 +66,6 @@ def test_overlapping_batches_at_once_create_every_record_exactly_once(live_with_
         return [json.loads(line)["status"] for line in answer.body.splitlines()]
 
     with ThreadPoolExecutor(8) as pool:
-        statuses = [status for each in pool.map(upload, range(8)) for status in each]
+        statuses = [status for answers in pool.map(upload, range(8)) for status in answers]
     assert statuses.count("created") == len(lines)
     assert statuses.count("replayed") == 7 * len(lines)

@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml, carried out step by step without Docker, against a real PostgreSQL and Redis."""
+"""Dockerfile and compose.yaml, run step by step without Docker, with a real PostgreSQL and Redis."""
 
 import json
 import os
@@ -26,18 +26,18 @@ from tests.throwaway import redis
 pytestmark = pytest.mark.once
 
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
-CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets beside compose.yaml
+CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets for compose.yaml
 OURS = ("migrate", "web", "worker", "custody", "poller", "beat")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """The image: every COPY and RUN of the Dockerfile has been carried out."""
+    """Build the image, running every COPY and RUN of the Dockerfile."""
     return Build(CHECKOUT, tmp_path_factory.mktemp("image"))
 
 
 class Running:
-    """The services of compose.yaml as processes: same commands and environment, other hosts, ports and paths."""
+    """The services of compose.yaml as processes: same commands and environments, other hosts, ports and paths."""
 
     def __init__(self, build: Build, database_url: str, redis_url: str, key: str) -> None:
         self.image, self.port = build.stages[-1], lasting_port()
@@ -54,7 +54,7 @@ class Running:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def mapped(self, text: str) -> str:
-        text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda found: CHOSEN.get(found[1], found[2]), text)
+        text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda match: CHOSEN.get(match[1], match[2]), text)
         text = inside(self.image, text).replace("redis://redis:6379/0", self.redis_url)
         return re.sub(r"\b8000\b", str(self.port), text)
 
@@ -66,12 +66,12 @@ class Running:
         default = exec_form(self.image.settings["CMD"])
         command = COMPOSE["services"][service].get("command", default)
         words = [self.mapped(word).replace("0.0.0.0", "127.0.0.1") for word in command]
-        if "--workers" in words:  # of the web server: one shows what four do
+        if "--workers" in words:  # one web worker is enough for the tests
             words[words.index("--workers") + 1] = "1"
         return words
 
     def health_command(self, service: str) -> list[str]:
-        """The service's own check, or the image's."""
+        """Return the health check of the service, or of the image."""
         test = COMPOSE["services"][service].get("healthcheck", {}).get("test")
         if test is None:
             return [self.mapped(word) for word in exec_form(self.image.settings["HEALTHCHECK"])]
@@ -106,7 +106,7 @@ class Running:
 
 @pytest.fixture(scope="module")
 def services(built: Build) -> Iterator[Running]:
-    """On tables and an organization that are there: both take long to make, and other tests begin with nothing."""
+    """Prepare the services, with migrated tables and an organization, which are slow to create."""
     data = built.stages[-1].root / "data"
     with installation(None, data, CHOSEN["CUSTODY_VAULT"]) as (url, key), redis() as queue:
         running = Running(built, url, queue, key)
@@ -117,7 +117,7 @@ def services(built: Build) -> Iterator[Running]:
 
 
 @pytest.mark.postgresql
-def test_the_services_start_in_order_work_together_and_end_when_told(services: Running):
+def test_the_services_start_in_order_work_together_and_end_on_request(services: Running):
     migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
     for service in ("web", "worker", "custody", "poller", "beat"):
@@ -143,7 +143,7 @@ def take_a_record(services: Running, client: Client) -> None:
 
 
 def the_worker_finishes_what_was_reserved(services: Running, client: Client) -> None:
-    """Beat asks and the worker reconciles, after the vault was away in the middle of a record."""
+    """Remove the vault during an ingest, and wait until the worker reconciles the record."""
     vault, elsewhere = services.image.root / "data/vault", services.image.root / "data/elsewhere"
     vault.rename(elsewhere)
     vault.touch()
@@ -156,18 +156,18 @@ def the_worker_finishes_what_was_reserved(services: Running, client: Client) -> 
     assert client.get("/v1/decisions/left/record").body == b'{"decision_id": "left"}'
 
 
-def test_the_environment_is_whole(built: Build):
+def test_the_environment_has_all_dependencies(built: Build):
     image = built.stages[-1]
     command = [sys.executable, "-m", "pip", "--python", image.root / "venv/bin/python", "check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_what_the_image_downloads_has_been_installed_here_from_files_with_the_same_hashes():
+def test_the_image_and_this_environment_install_files_with_the_same_hashes():
     assert locked(CHECKOUT / "requirements.lock").items() <= locked(CHECKOUT / "requirements-dev.lock").items()
 
 
-def test_the_image_holds_the_program_and_nothing_else(built: Build):
+def test_the_image_has_the_program_and_no_other_files(built: Build):
     app = built.stages[-1].root / "app"
     assert {path.name for path in app.iterdir()} - {"__pycache__"} == {
         "requirements.lock", "manage.py", "config", "accounts", "custody", "decisions", "notices", "connectors",
@@ -181,7 +181,7 @@ def test_the_image_holds_the_program_and_nothing_else(built: Build):
     assert not list(app.rglob("master_key"))
 
 
-def test_whoever_the_image_runs_as_can_read_the_program(built: Build):
+def test_any_user_can_read_the_program(built: Build):
     app = built.stages[-1].root / "app"
     assert not [path for path in app.rglob("*") if not path.stat().st_mode & (0o005 if path.is_dir() else 0o004)]
 
@@ -201,7 +201,7 @@ def test_every_application_of_the_settings_is_copied():
     assert copied == {str(path.parent.relative_to(CHECKOUT)) for path in CHECKOUT.glob("*/apps.py")}
 
 
-def test_the_image_runs_as_a_numbered_user_who_is_not_root(built: Build):
+def test_the_image_runs_as_a_numbered_user_other_than_root(built: Build):
     settings = built.stages[-1].settings
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", settings["USER"])
     assert settings["VOLUME"] == built.stages[-1].environment["DATA_DIR"].removeprefix(str(built.stages[-1].root))
@@ -209,7 +209,7 @@ def test_the_image_runs_as_a_numbered_user_who_is_not_root(built: Build):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_services_can_write_nothing_but_their_data_and_gain_no_rights(name):
+def test_our_services_write_only_to_their_data_and_gain_no_privileges(name):
     service = COMPOSE["services"][name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -217,7 +217,7 @@ def test_our_services_can_write_nothing_but_their_data_and_gain_no_rights(name):
     assert "privileged" not in service
 
 
-def test_no_secret_stands_in_the_file_or_in_an_environment():
+def test_neither_the_file_nor_an_environment_has_a_secret():
     def texts(node: Any) -> Iterator[str]:
         if isinstance(node, dict):
             for name, value in node.items():
@@ -228,22 +228,24 @@ def test_no_secret_stands_in_the_file_or_in_an_environment():
         secret = {"MASTER_KEY", "SECRET_KEY", "DATABASE_URL", "EMAIL_URL", "POSTGRES_PASSWORD"}
         assert not secret & set(COMPOSE["services"][name]["environment"])
     assert not [text for text in texts(COMPOSE) if re.search(r"://\w+:\w+@|PASSWORD=", text)]
-    assert set(COMPOSE["secrets"]) == {s for each in COMPOSE["services"].values() for s in each.get("secrets", [])}
+    assert set(COMPOSE["secrets"]) == {
+        s for service in COMPOSE["services"].values() for s in service.get("secrets", [])
+    }
 
 
-def test_the_workers_of_the_image_take_from_the_queues_that_those_of_serve_take_from():
+def test_the_workers_have_the_same_queues_as_under_serve():
     for name, queues in settings.WORKER_QUEUES.items():
         command = COMPOSE["services"][name]["command"]
         assert command[command.index("--queues") + 1].split(",") == list(queues)
 
 
-def test_the_web_server_of_the_image_runs_as_serve_runs_it(built: Build):
+def test_the_web_server_has_the_same_command_as_under_serve(built: Build):
     command = ["python", "-m", *GRANIAN]
     assert exec_form(built.stages[-1].settings["CMD"])[: len(command)] == command
     assert COMPOSE["services"]["web"]["sysctls"] == {"net.ipv4.tcp_migrate_req": 1}
 
 
-def test_database_and_queue_are_reached_by_the_services_alone():
+def test_only_the_services_reach_database_and_queue():
     for name in ("postgres", "redis"):
         service = COMPOSE["services"][name]
         assert "ports" not in service
@@ -252,7 +254,7 @@ def test_database_and_queue_are_reached_by_the_services_alone():
     assert all(port.startswith("127.0.0.1:") for port in COMPOSE["services"]["web"]["ports"])
 
 
-def test_every_service_waits_for_what_it_needs_restarts_and_is_watched():
+def test_every_service_waits_for_its_dependencies_restarts_and_has_a_health_check():
     for name, service in COMPOSE["services"].items():
         assert service["restart"] in ("unless-stopped", "on-failure")
         for other, wait in service.get("depends_on", {}).items():
@@ -263,7 +265,7 @@ def test_every_service_waits_for_what_it_needs_restarts_and_is_watched():
         assert name in ("web", "migrate") or "test" in service["healthcheck"]
 
 
-def test_named_volumes_keep_what_must_last():
-    mounted = {v for each in COMPOSE["services"].values() for v in each.get("volumes", [])}
+def test_named_volumes_hold_all_persistent_data():
+    mounted = {v for service in COMPOSE["services"].values() for v in service.get("volumes", [])}
     assert mounted == {"data:/data", "postgres:/var/lib/postgresql/data"}
     assert set(COMPOSE["volumes"]) == {"data", "postgres"}

@@ -1,4 +1,4 @@
-"""Disposals on a running service: killed at any point, restored from an older backup."""
+"""Disposals on a running service: killed at random moments, and restored from an older backup."""
 
 import json
 import random
@@ -14,15 +14,15 @@ pytestmark = pytest.mark.slow
 RECORDS = 1000
 
 
-def test_a_restored_backup_brings_nothing_back():
-    said = []
+def test_a_restored_backup_restores_no_disposed_record():
+    lines = []
     with server() as running:
-        drill(running, said.append)
-    assert "3 records disposed of again." in said
+        drill(running, lines.append)
+    assert "3 records disposed of again." in lines
 
 
 @pytest.mark.once
-def test_a_run_that_is_killed_again_and_again_goes_on_where_it_was():
+def test_a_repeatedly_killed_run_continues_to_its_end():
     with server(CUSTODY_VAULT="filesystem", workers=1) as running:
         lines = [json.dumps({"decision_id": f"loan-{number}", **OLD}) for number in range(RECORDS)]
         with running.client() as client:
@@ -35,7 +35,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_where_it_was():
         reached = 0
         for _ in range(3):
             reached = _killed_in_the_middle(running, arguments, reached + random.randint(30, 120))
-            for table in ("retention_run", "custody_disposal"):  # as when a lease is over
+            for table in ("retention_run", "custody_disposal"):  # let the leases expire
                 running.sql(f"UPDATE {table} SET lease_until = '2020-01-01 00:00:00' WHERE lease_until IS NOT NULL")
         assert reached < RECORDS
         running.manage(*arguments)
@@ -56,7 +56,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_where_it_was():
 
 
 def _killed_in_the_middle(running, arguments, goal):
-    """Kill a run once so many records are disposed of. Returns how many are."""
+    """Kill a run after `goal` disposals, and return the number of disposals."""
     run = running.fork(MANAGE, arguments, running.directory / "run.log")
     wait_until(lambda: _disposed(running) >= goal or run.poll() is not None, "the run is under way")
     assert run.poll() is None, (running.directory / "run.log").read_text()

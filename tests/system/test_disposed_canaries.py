@@ -1,7 +1,7 @@
-"""Once records are disposed of, no byte of what they said is anywhere that the service writes.
+"""Disposed records: no byte of their content is left in anything that the service writes.
 
-A running service, with its worker and logs at DEBUG, gets marks in every field there is, in a whole life of a decision.
-Then its family is disposed of, what belongs to no family ages, and all that is kept is searched for the marks.
+A running service, with its worker and logs at DEBUG, gets marks in every field during the whole life of a decision.
+Then its family is disposed of, rows without a family expire, and the tests search everything for the marks.
 """
 
 import base64
@@ -69,7 +69,7 @@ print(aged.sweep(organization.pk, now + timedelta(days=1)))
 """
 
 
-def told(live: Server, method: str, path: str, body: object = None, status: tuple[int, ...] = (200, 201)) -> dict:
+def call(live: Server, method: str, path: str, body: object = None, status: tuple[int, ...] = (200, 201)) -> dict:
     with live.client() as client:
         answer = client.request(method, f"/v1/{path}", json.dumps({} if body is None else body))
         assert answer.status in status, answer.body
@@ -77,41 +77,41 @@ def told(live: Server, method: str, path: str, body: object = None, status: tupl
 
 
 def live_a_whole_life(live: Server) -> str:
-    """Everything that happens about a decision, with a mark in every text. Returns the address of its letter's page."""
+    """Run every operation on a decision, with a mark in every text. Return the address of its letter's page."""
     decision = f"decisions/{RECORD['decision_id']}"
-    told(live, "POST", "ingest/srf", RECORD)
-    told(live, "POST", "ingest/srf", RECORD | {"outcome": {"action": f"{MARK} other"}}, status=(409,))
-    reviewed = told(live, "POST", f"{decision}/reconsideration", REVIEW)["decision_id"]
-    told(live, "POST", f"decisions/{reviewed}/notices", {"recipient": RECIPIENT})
-    notice = told(live, "POST", f"{decision}/notices", {"recipient": RECIPIENT})
+    call(live, "POST", "ingest/srf", RECORD)
+    call(live, "POST", "ingest/srf", RECORD | {"outcome": {"action": f"{MARK} other"}}, status=(409,))
+    reviewed = call(live, "POST", f"{decision}/reconsideration", REVIEW)["decision_id"]
+    call(live, "POST", f"decisions/{reviewed}/notices", {"recipient": RECIPIENT})
+    notice = call(live, "POST", f"{decision}/notices", {"recipient": RECIPIENT})
     path = f"notices/{notice['notice_id']}"
-    told(live, "PATCH", path, {"content": {"title": f"{MARK} denied", "human_review_available": True}})
-    told(live, "PUT", f"{path}/not-applicable", {"elements": {"inputs": f"{MARK} gave none"}})
-    submitted = told(live, "POST", f"{path}/submit")
-    told(live, "POST", f"{path}/request-changes", {"reason": f"{MARK} is misspelled"})
+    call(live, "PATCH", path, {"content": {"title": f"{MARK} denied", "human_review_available": True}})
+    call(live, "PUT", f"{path}/not-applicable", {"elements": {"inputs": f"{MARK} gave none"}})
+    submitted = call(live, "POST", f"{path}/submit")
+    call(live, "POST", f"{path}/request-changes", {"reason": f"{MARK} is misspelled"})
     approval: dict[str, object] = {
         "approver": f"{MARK} approver",
         "authority": f"{MARK} head",
         "comment": f"{MARK} fine",
     }
     approval["acknowledge"] = [warning["id"] for warning in submitted["warnings"]]
-    approved = told(live, "POST", f"{path}/approve", approval)
+    approved = call(live, "POST", f"{path}/approve", approval)
     posted = {"channel": "post", "address": f"{MARK} Street 1", "reference": f"{MARK} tracking"}
-    delivery = told(live, "POST", f"{path}/deliveries", posted)["delivery_id"]
-    told(live, "POST", f"{path}/deliveries/{delivery}/return", {"reason": f"{MARK} moved"})
-    told(live, "POST", f"{path}/deliveries", {"channel": "email"})
+    delivery = call(live, "POST", f"{path}/deliveries", posted)["delivery_id"]
+    call(live, "POST", f"{path}/deliveries/{delivery}/return", {"reason": f"{MARK} moved"})
+    call(live, "POST", f"{path}/deliveries", {"channel": "email"})
     waiting = "SELECT 1 FROM notices_delivery WHERE handled_at IS NULL"
     wait_until(lambda: not live.sql(waiting), "the letter is mailed")
     live.manage("shell", "-c", ASK.format(notice=notice["notice_id"]))
     unacknowledged = "SELECT 1 FROM notices_reviewrequest WHERE handled_at IS NULL"
     wait_until(lambda: not live.sql(unacknowledged), "the request is acknowledged")
     ((request,),) = live.sql("SELECT id FROM notices_reviewrequest")
-    told(live, "POST", f"review-requests/{request}/close", {"reason": f"{MARK} called"})
+    call(live, "POST", f"review-requests/{request}/close", {"reason": f"{MARK} called"})
     return approved["public_address"]
 
 
-def everything_kept(live: Server) -> Iterator[tuple[str, bytes]]:
-    """But mails: these lie with whoever received them, and the files stand for that."""
+def everything_stored(live: Server) -> Iterator[tuple[str, bytes]]:
+    """Yield all files of the service except mails: the mail files stand for the receivers' mailboxes."""
     yield "database", database_dump(live.environment["DATABASE_URL"])
     for path in sorted(live.data_dir.rglob("*")):
         if path.is_file() and (live.data_dir / "mail") not in path.parents:
@@ -122,22 +122,24 @@ def everything_kept(live: Server) -> Iterator[tuple[str, bytes]]:
 
 def places_with_marks(live: Server) -> list[str]:
     return [
-        f"{place}: {kept[max(0, at - 60) : at + 60]!r}"
-        for place, kept in everything_kept(live)
+        f"{place}: {content[max(0, at - 60) : at + 60]!r}"
+        for place, content in everything_stored(live)
         for trace in _TRACES
-        if (at := kept.find(trace)) >= 0
+        if (at := content.find(trace)) >= 0
     ]
 
 
 @pytest.mark.parametrize("vault", ["database", pytest.param("filesystem", marks=pytest.mark.once)])
-def test_nothing_of_a_disposed_family_is_left_anywhere(vault):
+def test_no_trace_of_a_disposed_family_is_left(vault):
     settings = {"LOG_LEVEL": "DEBUG", "CUSTODY_VAULT": vault}
     with server(workers=1, **settings) as live, worker(live):
-        told(live, "POST", "ingest/srf", {"decision_id": KEPT_MARK})
+        call(live, "POST", "ingest/srf", {"decision_id": KEPT_MARK})
         page = live_a_whole_life(live)
-        assert any("database" in place for place in places_with_marks(live)), "the search would not find what is there"
-        said = live.manage("shell", "-c", AGE + DISPOSE)
-        assert "names in ledgers of connectors" in said
+        assert any("database" in place for place in places_with_marks(live)), (
+            "the search does not cover the right place"
+        )
+        output = live.manage("shell", "-c", AGE + DISPOSE)
+        assert "names in ledgers of connectors" in output
         with live.client() as client:
             gone = client.get(f"/v1/decisions/{RECORD['decision_id']}/record")
             assert gone.status == 410
@@ -147,4 +149,4 @@ def test_nothing_of_a_disposed_family_is_left_anywhere(vault):
         assert KEPT_MARK.encode() in database_dump(live.environment["DATABASE_URL"])
         assert places_with_marks(live) == []
         mails = b"".join(files_below(live.data_dir / "mail"))
-        assert MARK.encode() in mails or b"home.example" in mails, "mails that went out are their receivers'"
+        assert MARK.encode() in mails or b"home.example" in mails, "sent mails are not disposed of"

@@ -1,4 +1,4 @@
-"""What a power cut may do to a record: nothing, once it is acknowledged."""
+"""Power cuts: an acknowledged record is never lost."""
 
 import http.client
 import itertools
@@ -15,14 +15,14 @@ import pytest
 from tests.system.live import Client, Server, listens, server, wait_until
 
 CALLERS = 4
-LOST = (OSError, http.client.HTTPException)  # the connection broke: nobody knows what became of the request
+LOST = (OSError, http.client.HTTPException)  # the connection broke, so the result of the request is unknown
 
 
 @dataclass
 class Load:
-    """Callers that post distinct records until told to stop, and remember what was acknowledged.
+    """Callers that post distinct records until they are stopped, and remember the acknowledged ones.
 
-    When an answer is lost, a caller comes back with the same record or, as often, never does.
+    After a lost answer, a caller sends the same record again or, half the time, gives it up.
     """
 
     live: Server
@@ -45,7 +45,7 @@ class Load:
         client.close()
 
     def post(self, client: Client, decision_id: str) -> Client:
-        """Returns the connection to go on with."""
+        """Post a record, and return the connection for the next one."""
         while not self.stopping.is_set():
             try:
                 answer = client.ingest(self.record(decision_id))
@@ -84,7 +84,7 @@ def load_on(live: Server, rng: random.Random) -> Iterator[Load]:
 
 @pytest.fixture
 def rng() -> random.Random:
-    """Chance that can be had again: pytest shows the seed of a failed test."""
+    """Return a random generator. pytest shows the seed of a failed test, so that the test can be repeated."""
     seed = random.SystemRandom().getrandbits(32)
     sys.stdout.write(f"seed {seed}\n")
     return random.Random(seed)
@@ -95,8 +95,8 @@ def test_killing_every_process_at_random_moments_loses_no_acknowledged_record(va
     with server(CUSTODY_VAULT=vault) as live:
         with load_on(live, rng) as load:
             for _ in range(kills):
-                enough = len(load.receipts) + rng.randint(1, 25)
-                wait_until(lambda enough=enough: len(load.receipts) >= enough, "some records are acknowledged")
+                goal = len(load.receipts) + rng.randint(1, 25)
+                wait_until(lambda goal=goal: len(load.receipts) >= goal, "some records are acknowledged")
                 live.kill()
                 live.start()
         assert not load.refused
@@ -128,7 +128,7 @@ def what_was_never_answered_can_be_sent_again(live: Server, load: Load) -> None:
 
 
 def rows_and_objects_match(live: Server, vault: str) -> None:
-    """One custody row, one index row and one object for each id, and nothing besides."""
+    """Check that there are exactly one custody row, one index row and one object for each id."""
     rows = {f"{hex_of(key)}" for (key,) in live.sql("SELECT record_id FROM custody_entry")}
     index = [hex_of(key) for (key,) in live.sql("SELECT record_id FROM decisions_decision")]
     ids = [key for (key,) in live.sql("SELECT decision_id FROM decisions_decision")]

@@ -1,4 +1,4 @@
-"""The front and its lane answer as Django alone does: status, headers and body, whatever is sent."""
+"""Parity of the front with Django: the front and its lane give the same status, headers and body."""
 
 import json
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ from tests.system.live import Answer, Client, Server, server
 pytestmark = pytest.mark.once
 
 MODULES = (test_bad_input, test_bounds, test_bulk, test_ingest, test_records)
-_RANDOM = 20  # characters; what is longer, and no word of the request, is a key, a salt, a signature or a time
+_RANDOM = 20  # characters; a longer text that is not from the request is a key, a salt, a signature or a time
 _OF_THIS_ANSWER = ("date", "x-request-id", "content-length", "transfer-encoding")
 
 
 def bodies() -> Iterator[bytes]:
-    """What the other tests of ingest send, and the samples."""
+    """Yield the bodies of the other ingest tests, and the samples."""
     for module in MODULES:
-        for name, found in vars(module).items():
-            yield from _bodies_in(found if name.isupper() else ())
-            for mark in getattr(found, "pytestmark", ()):
+        for name, member in vars(module).items():
+            yield from _bodies_in(member if name.isupper() else ())
+            for mark in getattr(member, "pytestmark", ()):
                 if mark.name == "parametrize":
                     yield from _bodies_in(mark.args[1])
     for decision_id in test_records.ODD_IDS:
@@ -53,7 +53,7 @@ def live() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def both(live) -> Iterator[tuple[Client, Client]]:
-    """A client of the front, and one of Django alone; each has a database of its own."""
+    """Yield a client of the front, and a client of Django without the front. Each has a separate database."""
     limits = {"ANONYMOUS_REQUESTS_PER_MINUTE": "0", "LOG_LEVEL": "CRITICAL"}
     with (
         server(interface="wsgi", **limits) as django,
@@ -82,18 +82,18 @@ def _shape(answer: Answer) -> Any:
 def _without_random(value: Any) -> Any:
     if isinstance(value, dict):
         named = value.get("decision_id")
-        return {name: each if each == named else _without_random(each) for name, each in value.items()}
+        return {name: item if item == named else _without_random(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without_random(each) for each in value]
+        return [_without_random(item) for item in value]
     return len(value) if isinstance(value, str) and len(value) > _RANDOM else value
 
 
-def test_every_body_of_the_other_tests_is_answered_alike_at_first_again_and_with_other_content(live, both):
+def test_every_body_has_the_same_answer_when_new_replayed_or_in_conflict(live, both):
     statuses = {body: same(both, "POST", "/v1/ingest/srf", body).status for body in dict.fromkeys(bodies())}
     first = list(statuses.values())
-    assert live.answered_by_lane() > first.count(201) / 2, "the lane took those that are new and small"
-    kept = [body for body, status in statuses.items() if status in (200, 201, 409)]  # what is no record stays none
-    again = [same(both, "POST", "/v1/ingest/srf", body).status for body in kept]
+    assert live.answered_by_lane() > first.count(201) / 2, "the lane answered the new small records"
+    accepted = [body for body, status in statuses.items() if status in (200, 201, 409)]
+    again = [same(both, "POST", "/v1/ingest/srf", body).status for body in accepted]
     assert {*first, *again} >= {200, 201, 409, 422}
 
 
@@ -111,14 +111,14 @@ HEADERS = [
     {"X_Request_ID": "no id"},
     {"Origin": "https://evil.example"},
     {"Accept": "text/html"},
-    {"Cookie": "sessionid=nobody"},
+    {"Cookie": "sessionid=unknown"},
     {"X_HTTP_Method_Override": "DELETE"},
 ]
 
 
 @pytest.mark.parametrize("headers", HEADERS, ids=str)
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf?x=1", "/v1/ingest/srf?dry_run=true"])
-def test_every_header_is_understood_alike(both, path, headers):
+def test_every_header_has_the_same_effect(both, path, headers):
     body = b'{"decision_id": "header %d %s"}' % (HEADERS.index(headers), path[-1:].encode())
     answer = same(both, "POST", path, body, **headers)
     if chosen := headers.get("X_Request_ID"):
@@ -126,24 +126,24 @@ def test_every_header_is_understood_alike(both, path, headers):
 
 
 @pytest.mark.parametrize("query", [*UNCLEAR, "dryrun=true", "dry-run=1", "", "&", "x=1&x=2"])
-def test_every_query_is_understood_alike(both, query):
+def test_every_query_has_the_same_answer(both, query):
     same(both, "POST", f"/v1/ingest/srf?{query}", json.dumps({"decision_id": f"query {query}"}).encode())
 
 
 @pytest.mark.parametrize("size", [MAX_ANONYMOUS_BYTES - 100, MAX_ANONYMOUS_BYTES + 100, 2**20 + 1])
 @pytest.mark.parametrize("key", [True, False], ids=["with a key", "without"])
-def test_large_records_are_answered_alike(both, size, key):
+def test_large_records_have_the_same_answer(both, size, key):
     body = b'{"decision_id": "large %d", "x": "%s"}' % (size, b"x" * size)
     same(both, "POST", "/v1/ingest/srf", body, **({} if key else {"Authorization": ""}))
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_other_methods_of_the_lane_s_path_are_answered_alike(both, method):
+def test_other_methods_of_the_lanes_path_have_the_same_answer(both, method):
     same(both, method, "/v1/ingest/srf")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/v1/openapi.json", "/v1/decisions", "/sign-in/", "/static/drs/page.css"])
-def test_what_django_answers_is_the_same_through_the_front(both, path):
+def test_the_front_does_not_change_djangos_answers(both, path):
     front, django = (client.get(path) for client in both)
     assert front.status == django.status == 200
     assert set(_comparable(front.headers)) == set(_comparable(django.headers))

@@ -1,4 +1,4 @@
-"""HTTP as clients really speak it: chunks, kept connections, bodies that never end, wrong methods and hosts."""
+"""HTTP as real clients speak it: chunks, keep-alive connections, endless bodies, wrong methods and hosts."""
 
 import json
 import secrets
@@ -15,17 +15,17 @@ MIB = 2**20
 
 
 def in_chunks(body: bytes, size: int = 7) -> Iterator[bytes]:
-    """An iterator makes http.client use Transfer-Encoding: chunked."""
+    """Return an iterator of chunks, which makes http.client use Transfer-Encoding: chunked."""
     return (body[start : start + size] for start in range(0, len(body), size))
 
 
-def test_a_record_sent_in_chunks_is_taken_byte_for_byte(client):
+def test_a_record_in_chunks_is_stored_byte_for_byte(client):
     record = b'{ "decision_id" : "chunked", "amount": 1.50 }'
     assert client.request("POST", "/v1/ingest/srf", in_chunks(record)).status == 201
     assert client.get("/v1/decisions/chunked/record").body == record
 
 
-def test_a_record_of_just_1_mib_is_taken_in_chunks_and_with_a_length(client):
+def test_a_record_of_exactly_1_mib_is_stored_in_chunks_and_with_a_length(client):
     for decision_id, send in (("full-1", lambda body: body), ("full-2", lambda body: in_chunks(body, 60_000))):
         start = b'{"decision_id": "%s", "x": "' % decision_id.encode()
         record = start + b"x" * (MIB - len(start) - 2) + b'"}'
@@ -35,7 +35,7 @@ def test_a_record_of_just_1_mib_is_taken_in_chunks_and_with_a_length(client):
 
 @pytest.mark.parametrize("size", [MIB + 1, 2 * MIB])
 @pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])
-def test_a_body_over_1_mib_is_answered_with_413(client, size, chunked):
+def test_a_body_over_1_mib_is_a_413(client, size, chunked):
     body = b'{"decision_id": "too-large", "x": "' + b"x" * size
     answer = client.request("POST", "/v1/ingest/srf", in_chunks(body, 60_000) if chunked else body)
     assert (answer.status, answer.json()) == (413, {"detail": "The body is larger than 1 MiB. Split it."})
@@ -43,7 +43,7 @@ def test_a_body_over_1_mib_is_answered_with_413(client, size, chunked):
     assert client.get("/v1/decisions/too-large").status == 404
 
 
-def test_a_batch_in_chunks_is_answered_line_by_line_wherever_the_chunks_end(client):
+def test_a_batch_in_chunks_of_any_size_is_answered_line_by_line(client):
     lines = [b'{"decision_id": "b-1"}', b"no JSON", b"", b'{"decision_id": "b-2"}\r', b'{"decision_id": "b-1", "x": 1}']
     answer = client.request("POST", "/v1/ingest/srf/batch", in_chunks(b"\n".join(lines)), Content_Type=NDJSON)
     answered = [json.loads(line) for line in answer.body.splitlines()]
@@ -52,9 +52,9 @@ def test_a_batch_in_chunks_is_answered_line_by_line_wherever_the_chunks_end(clie
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "in chunks"])
-def test_a_batch_over_32_mib_is_answered_with_413(client, chunked):
+def test_a_batch_over_32_mib_is_a_413(client, chunked):
     before = client.get("/v1/decisions?source=batch").json()["items"]
-    # No more than one byte too many: what a server does not read any more breaks the connection for who still sends.
+    # Exactly one byte too many: unread bytes would break the connection while the client still sends.
     body = ((b"x" * 900_000 + b"\n") * 38)[: 32 * MIB + 1]
     sent = in_chunks(body, 60_000) if chunked else body
     answer = client.request("POST", "/v1/ingest/srf/batch", sent, Content_Type=NDJSON)
@@ -62,7 +62,7 @@ def test_a_batch_over_32_mib_is_answered_with_413(client, chunked):
     assert client.get("/v1/decisions?source=batch").json()["items"] == before, "nothing of it was stored"
 
 
-def test_a_large_batch_is_taken_to_its_last_line_however_its_media_type_is_spelled(client):
+def test_a_large_batch_is_stored_whole_with_any_spelling_of_its_media_type(client):
     lines = [b'{"decision_id": "spelled-%d", "x": "%s"}' % (n, b"x" * 60_000) for n in range(100)]
     for kind in (NDJSON, "Application/X-NDJSON"):
         answer = client.request("POST", "/v1/ingest/srf/batch", in_chunks(b"\n".join(lines), 60_000), Content_Type=kind)
@@ -87,14 +87,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "headers", "status"), WRONG)
-def test_after_an_error_the_connection_either_goes_on_or_is_announced_to_close(
+def test_after_an_error_the_connection_stays_usable_or_its_end_is_announced(
     client, method, path, body, headers, status
 ):
     answer = client.request(method, path, body, **headers)
     assert answer.status == status
     announced = answer.headers.get("Connection", "").lower() == "close"
     assert announced or client.connection.sock is not None
-    assert client.get("/v1/decisions").status == 200  # http.client connects anew only after an announcement
+    assert client.get("/v1/decisions").status == 200  # http.client reconnects only after an announcement
 
 
 def head(client: Client, method: str, path: str, *headers: str, charset: str = "ascii") -> bytes:
@@ -105,22 +105,23 @@ def head(client: Client, method: str, path: str, *headers: str, charset: str = "
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
 @pytest.mark.parametrize("framing", ["Content-Length: 0", "Transfer-Encoding: chunked", ""])
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/auth/api-keys", "/v1/ingest/srf/batch"])
-def test_a_body_of_no_bytes_is_missing_however_it_is_framed(live: Server, client, path, framing, kind):
-    headers = [each for each in (framing, kind and f"Content-Type: {kind}", "Connection: close") if each]
+def test_an_empty_body_is_missing_in_any_framing(live: Server, client, path, framing, kind):
+    lines = (framing, kind and f"Content-Type: {kind}", "Connection: close")
+    headers = [line for line in lines if line]
     with socket.create_connection(("127.0.0.1", live.port)) as connection, connection.makefile("rb") as answer:
         connection.sendall(head(client, "POST", path, *headers) + (b"0\r\n\r\n" if "chunked" in framing else b""))
-        told, _, body = answer.read().partition(b"\r\n\r\n")
-    assert told.startswith(b"HTTP/1.1 422 ")
+        response_head, _, body = answer.read().partition(b"\r\n\r\n")
+    assert response_head.startswith(b"HTTP/1.1 422 ")
     assert json.loads(body) == {"detail": [{"type": "missing", "loc": ["body"], "msg": "Field required"}]}
 
 
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch"])
-def test_bytes_of_another_type_are_a_415_in_chunks_too(client, path):
+def test_another_content_type_is_a_415_also_in_chunks(client, path):
     assert client.request("POST", path, in_chunks(b"x"), Content_Type="text/plain").status == 415
 
 
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch"])
-def test_a_client_that_goes_away_in_the_middle_of_a_record_leaves_nothing_behind(live: Server, client, path):
+def test_a_client_that_disconnects_in_the_middle_of_a_record_stores_nothing(live: Server, client, path):
     kind = "application/json" if path.endswith("srf") else NDJSON
     before = client.get("/v1/decisions").json()["items"]
     answered = live.log.read_text().count(f'"{path[1:]}"')
@@ -129,7 +130,7 @@ def test_a_client_that_goes_away_in_the_middle_of_a_record_leaves_nothing_behind
             cut = b'{"decision_id": "cut", "x": "'
             chunk = b"%x\r\n%s\r\n" % (len(cut), cut) if "chunked" in framing else cut
             connection.sendall(head(client, "POST", path, f"Content-Type: {kind}", framing) + chunk)
-    wait_until(lambda: live.log.read_text().count(f'"{path[1:]}"') == answered + 2, "the server gave both up")
+    wait_until(lambda: live.log.read_text().count(f'"{path[1:]}"') == answered + 2, "both requests have ended")
     assert client.get("/v1/decisions").json()["items"] == before
     assert client.ingest(b'{"decision_id": "after-%d"}' % len(path)).status == 201
 
@@ -146,7 +147,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/ingest/srf/batch", "/v1/auth/api-keys", "/sign-in/"])
 @pytest.mark.parametrize("chunks", BROKEN)
-def test_broken_chunks_are_a_400_that_closes_the_connection_and_leaves_one_line(live: Server, client, chunks, path):
+def test_broken_chunks_are_a_400_that_closes_the_connection_and_is_logged_once(live: Server, client, chunks, path):
     asked = f"broken-{secrets.token_hex(8)}"
     kind = NDJSON if path.endswith("batch") else "application/json"
     headers = ["Transfer-Encoding: chunked", f"Content-Type: {kind}", f"X-Request-ID: {asked}"]
@@ -196,7 +197,7 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("line", "headers"), HEADS, ids=range(len(HEADS)))
-def test_no_head_of_a_request_makes_the_service_fail(live: Server, client, line, headers):
+def test_no_request_head_makes_the_service_fail(live: Server, client, line, headers):
     asked = f"head-{secrets.token_hex(8)}"
     sent = head(
         client,
@@ -250,7 +251,7 @@ def test_every_answer_under_v1_is_json(live_with_and_without_debug, method, path
         assert isinstance(answer.json()["detail"], str)
 
 
-def test_a_failure_inside_the_service_is_json_too(live_with_and_without_debug):
+def test_an_internal_failure_under_v1_is_json(live_with_and_without_debug):
     live = live_with_and_without_debug
     live.sql("ALTER TABLE decisions_decision RENAME TO hidden")
     try:

@@ -1,4 +1,4 @@
-"""What a power cut leaves of requests with an Idempotency-Key: each is done once, and answered once it comes again."""
+"""Power cuts during requests with an Idempotency-Key: each request takes effect once and can be repeated."""
 
 import http.client
 import itertools
@@ -12,7 +12,7 @@ import pytest
 from tests.reconsiderations.conftest import REVIEW
 from tests.system.live import Server, listens, server, wait_until
 
-LOST = (OSError, http.client.HTTPException)  # the connection broke: nobody knows what became of the request
+LOST = (OSError, http.client.HTTPException)  # the connection broke, so the result of the request is unknown
 REQUESTS = {
     "review": ("/v1/decisions/loan-1/reconsideration", json.dumps(REVIEW).encode()),
     "key": ("/v1/auth/api-keys", b'{"name": "made"}'),
@@ -21,7 +21,7 @@ REQUESTS = {
 
 
 def answered(live: Server, what: str, key: str) -> bytes:
-    """The answer to a request that is sent again until there is one."""
+    """Repeat a request until it has an answer, and return the answer."""
     path, body = REQUESTS[what]
     while True:
         try:
@@ -36,7 +36,7 @@ def answered(live: Server, what: str, key: str) -> bytes:
 
 
 @pytest.mark.parametrize("vault", ["database", pytest.param("filesystem", marks=pytest.mark.once)])
-def test_killing_every_process_at_random_moments_does_nothing_twice_and_loses_no_answer(vault):
+def test_after_kills_at_random_moments_each_request_has_taken_effect_once(vault):
     with server(CUSTODY_VAULT=vault) as live:
         with live.client() as client:
             assert client.ingest(b'{"decision_id": "loan-1", "outcome": {"action": "denied"}}').status == 201
@@ -53,8 +53,8 @@ def test_killing_every_process_at_random_moments_does_nothing_twice_and_loses_no
         for caller in callers:
             caller.start()
         for _ in range(4):
-            enough = len(answers) + random.randint(3, 10)
-            wait_until(lambda enough=enough: len(answers) >= enough, "some are answered")
+            goal = len(answers) + random.randint(3, 10)
+            wait_until(lambda goal=goal: len(answers) >= goal, "some are answered")
             live.kill()
             live.start()
         stopping.set()
@@ -62,7 +62,7 @@ def test_killing_every_process_at_random_moments_does_nothing_twice_and_loses_no
             caller.join()
 
         assert {request: answered(live, *request) for request in answers} == answers
-        assert counted(live) == {what: sum(each == what for each, _ in answers) for what in REQUESTS}
+        assert counted(live) == {what: sum(kind == what for kind, _ in answers) for what in REQUESTS}
 
 
 def counted(live: Server) -> dict[str, Any]:

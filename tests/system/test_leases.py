@@ -1,4 +1,4 @@
-"""A worker that is stopped past its lease completes nothing: whoever took over has done the work, and once."""
+"""Leases of workers: a worker that is stopped past its lease completes nothing, and the next one does the work once."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.threads import HANGS_SECONDS
 # Claims and completions of leases run on both databases in tests/config/test_leases.py.
 pytestmark = pytest.mark.once
 RECORD = b'{"decision_id": "loan-1", "outcome": {"action": "denied", "reasons": ["The income is too low."]}}'
-# It stops itself once it holds its first lease, as an overloaded machine or a debugger would stop it.
+# The worker stops itself when it has its first lease, as an overloaded machine or a debugger would stop it.
 WORKER = """
 import os, signal, sys
 from django.utils.module_loading import import_string
@@ -78,18 +78,18 @@ def work(live: Server, task: str, how: str) -> Fork:
 
 
 def has_stopped(worker: Fork) -> bool:
-    assert worker.poll() is None, "it has ended"
+    assert worker.poll() is None, "the worker has ended"
     return Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 def stopped_at_work(live: Server, task: str) -> Fork:
     worker = work(live, task, "stop")
-    wait_until(lambda: has_stopped(worker), "it holds its lease")
+    wait_until(lambda: has_stopped(worker), "the worker has its lease")
     return worker
 
 
 def everything(live: Server) -> list[object]:
-    """Every row of every table that such work could change."""
+    """Return every row and file that such work could change."""
     tables = [*OF_A_LEASE.values(), "notices_notice", "notices_sealednotice", "custody_entry", "accounts_auditevent"]
     rows = [sorted(map(repr, live.sql(f"SELECT * FROM {table}"))) for table in tables]
     return [*rows, sorted((path, path.read_bytes()) for path in live.data_dir.glob("vault/**/*") if path.is_file())]
@@ -119,8 +119,8 @@ def test_a_worker_stopped_past_its_lease_completes_nothing(task, prepare):
         assert (everything(live), mails(live)) == (done, sent)
 
 
-def test_a_request_that_approves_and_is_stopped_past_its_lease_seals_nothing():
-    """Its approval stands; the worker that took over has sealed it, once."""
+def test_an_approval_request_stopped_past_its_lease_seals_nothing():
+    """The approval is valid, and another worker has sealed the notice once."""
     with server() as live:
         stopped = stopped_at_work(live, f"/v1/notices/{a_draft(live)}/approve")
         try:
@@ -136,7 +136,7 @@ def test_a_request_that_approves_and_is_stopped_past_its_lease_seals_nothing():
 
 
 def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
-    """Another has claimed the record, and is still at work on it, when the first goes on."""
+    """Another reconciler has claimed the record, and still works on it, when the first continues."""
     with server(CUSTODY_VAULT="filesystem") as live:
         a_record_waits(live)
         workers = []
@@ -159,12 +159,12 @@ def test_a_reconciler_stopped_past_its_lease_finishes_nothing():
             assert client.get("/v1/decisions/loan-1/record").body == RECORD
 
 
-def test_the_work_of_a_worker_that_was_killed_is_done_once_its_lease_is_over():
+def test_the_work_of_a_killed_worker_is_done_after_its_lease_expires():
     with server() as live:
         a_code_waits(live)
         stopped_at_work(live, "accounts.tasks.deliver_mail").kill()
         assert work(live, "accounts.tasks.deliver_mail", "go on").wait(HANGS_SECONDS) == 0
-        assert mails(live) == [], "its lease is not over"
+        assert mails(live) == [], "its lease has not expired"
         live.sql("UPDATE accounts_onetimecode SET lease_until = '2000-01-01 00:00:00+00:00'")
         assert work(live, "accounts.tasks.deliver_mail", "go on").wait(HANGS_SECONDS) == 0
         wait_until(lambda: len(mails(live)) == 1, "the mail is written")

@@ -1,6 +1,6 @@
-"""Two whole machines that have nothing in common but PostgreSQL, Redis, a bucket and the master key.
+"""Two machines that share only PostgreSQL, Redis, a bucket and the master key.
 
-Each has a web server, a worker and a clock, and a DATA_DIR of its own.
+Each has a web server, a worker, a clock and its own DATA_DIR.
 """
 
 import itertools
@@ -28,11 +28,11 @@ from tests.system.test_faults import LOST, hex_of
 pytestmark = pytest.mark.once  # machines share a database server
 CALLERS = 6
 RECORDS = 5
-"""That each caller gets acknowledged before and after a machine dies."""
+"""Acknowledged records of each caller before and after a machine dies."""
 
 
 class Gate:
-    """Stands before the bucket. While it is closed, every put waits there; those may be lost instead of arriving."""
+    """A gate in front of the bucket. While it is closed, every put waits, and may then be lost."""
 
     def __init__(self, bucket: AwsServer) -> None:
         self._answer, bucket.front.answer = bucket.front.answer, self._pass
@@ -69,9 +69,9 @@ class Place(NamedTuple):
         return {**named, "endpoint": self.bucket.url, "sts_endpoint": self.bucket.url}
 
     def record_ids(self) -> Counter[str]:
-        """Of all objects in the bucket, each as often as it has versions."""
+        """Return the record ids of all objects in the bucket, counting their versions."""
         pages = self.bucket.client("s3").get_paginator("list_object_versions").paginate(Bucket="records")
-        keys = [each["Key"] for page in pages for each in page.get("Versions", ())]
+        keys = [version["Key"] for page in pages for version in page.get("Versions", ())]
         return Counter(key.rpartition("/")[2] for key in keys if "/records/" in key)
 
 
@@ -103,7 +103,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def choose(machine: Machine, provider: str, config: dict[str, str] | None = None) -> str:
-    """The id of the target that new records go to from now on."""
+    """Choose the storage target of new records, and return its id."""
     with machine.client() as client:
         chosen = client.request("PUT", "/v1/custody", json.dumps({"provider": provider, "config": config or {}}))
     assert chosen.status == 200, chosen.body
@@ -111,11 +111,11 @@ def choose(machine: Machine, provider: str, config: dict[str, str] | None = None
 
 
 def each_sees_within_a_second(clients: list[Client], change: Callable[[], Any], now: Callable[[Client], Any]) -> None:
-    """A change is seen by every request that begins a second after it. How long the answer takes is no matter, so a
-    busy computer fails nothing here. Everybody asks while the change is made too, and so remembers what was before.
+    """Check that every request that starts a second after a change sees it. The duration of a request does not count,
+    so a busy computer causes no failure. All clients also ask during the change, so that they cache the old state.
 
     Args:
-        now: what a client sees.
+        now: returns the state that a client sees.
     """
     before = [now(client) for client in clients]
     with ThreadPoolExecutor(1) as pool:
@@ -135,27 +135,27 @@ numbers = itertools.count()
 
 
 def ingest(client: Client) -> Any:
-    """The receipt of another record."""
+    """Ingest another record, and return its receipt."""
     answer = client.ingest(b'{"decision_id": "seen-%d"}' % next(numbers))
     assert answer.status == 201, answer.body
     return answer.json()
 
 
 def target_of(place: Place, client: Client) -> str:
-    """Where another record goes to."""
+    """Ingest another record, and return its storage target."""
     pk = ingest(client)["record_id"]
     rows = place.machines[0].sql(f"SELECT vault FROM custody_entry WHERE record_id IN ('{pk}', '{hex_of(pk)}')")
     return str(rows[0][0])
 
 
 def signing_key_of(client: Client) -> str:
-    """Which another record is signed with."""
+    """Ingest another record, and return its signing key."""
     return str(ingest(client)["key_id"])
 
 
 @pytest.fixture
 def both(place: Place) -> Iterator[list[Client]]:
-    """A client of each machine."""
+    """Yield a client of each machine."""
     with place.machines[0].client() as first, place.machines[1].client() as second:
         yield [first, second]
 
@@ -167,10 +167,10 @@ def test_a_new_organization_works_on_both_machines_at_once(place):
     with first.client(token) as here, second.client(token) as there:
         assert ingest(there)["key_id"] == ingest(here)["key_id"]
     with first.client() as here, second.client() as there:
-        taken, again = here.ingest(record("shared")), there.ingest(record("shared"))
-        assert (taken.status, again.status, again.json()) == (201, 200, taken.json())
+        first_answer, again = here.ingest(record("shared")), there.ingest(record("shared"))
+        assert (first_answer.status, again.status, again.json()) == (201, 200, first_answer.json())
         assert there.get("/v1/decisions/shared/record").body == record("shared")
-    assert not any((machine.data_dir / "keys").exists() for machine in place.machines)  # they make none of their own
+    assert not any((machine.data_dir / "keys").exists() for machine in place.machines)  # they create no keys
 
 
 def test_a_rotation_is_seen_by_both_machines_within_a_second(place, both):
@@ -183,9 +183,9 @@ def test_a_rotation_is_seen_by_both_machines_within_a_second(place, both):
 def test_a_revoked_key_is_refused_by_both_machines_within_a_second(place):
     first, second = place.machines
     with first.client() as owner:
-        made = owner.request("POST", "/v1/auth/api-keys", b'{"name": "lost", "role": "sender"}').json()
-        path = f"/v1/auth/api-keys/{made['key_id']}"
-        with first.client(made["api_key"]) as here, second.client(made["api_key"]) as there:
+        key = owner.request("POST", "/v1/auth/api-keys", b'{"name": "lost", "role": "sender"}').json()
+        path = f"/v1/auth/api-keys/{key['key_id']}"
+        with first.client(key["api_key"]) as here, second.client(key["api_key"]) as there:
             revoke = lambda: owner.request("DELETE", path)  # noqa: E731
             each_sees_within_a_second([here, there], revoke, lambda client: client.get("/v1/decisions").status)
             assert {client.get("/v1/decisions").status for client in (here, there)} == {401}
@@ -202,8 +202,8 @@ def test_a_changed_target_is_seen_by_both_machines_within_a_second(place, both):
 
 @dataclass
 class Callers:
-    """Each sends one record after another, half of them to either machine at first. Where no answer comes they turn to
-    the other machine: most of them with the same record again, some give it up."""
+    """Callers that send one record after another, half of them first to each machine. Without an answer, a caller turns
+    to the other machine: most send the same record again, some give it up."""
 
     place: Place
     run: str
@@ -242,7 +242,7 @@ def record(decision_id: str) -> bytes:
 
 @contextmanager
 def load(place: Place, run: str) -> Iterator[tuple[Callers, Callable[[], None]]]:
-    """Callers, and what waits until each of them has got so many acknowledged as before."""
+    """Yield callers, and a function that waits until each of them has `RECORDS` more acknowledged records."""
     with ThreadPoolExecutor(CALLERS) as pool:
         callers = Callers(place, run)
         at_work = [pool.submit(callers.send, number) for number in range(CALLERS)]
@@ -251,7 +251,7 @@ def load(place: Place, run: str) -> Iterator[tuple[Callers, Callable[[], None]]]
             goals = [done + RECORDS for done in callers.acknowledged]
             wait_until(
                 lambda: (
-                    any(each.done() for each in at_work)
+                    any(future.done() for future in at_work)
                     or all(done >= goal for done, goal in zip(callers.acknowledged, goals, strict=True))
                 ),
                 "every caller goes on",
@@ -261,12 +261,12 @@ def load(place: Place, run: str) -> Iterator[tuple[Callers, Callable[[], None]]]
             yield callers, go_on
         finally:
             callers.stopping.set()
-        for each in at_work:
-            each.result()
+        for future in at_work:
+            future.result()
 
 
 @pytest.mark.parametrize(("dies", "survives"), [(0, 1), (1, 0)], ids=["the first", "the second"])
-def test_a_machine_killed_under_load_leaves_to_the_other_all_it_has_acknowledged_and_begun_once(place, dies, survives):
+def test_after_a_machine_dies_the_other_has_all_its_acknowledged_and_started_records(place, dies, survives):
     dead, living = place.machines[dies], place.machines[survives]
     for machine in place.machines:
         if machine.process is None:
@@ -279,16 +279,16 @@ def test_a_machine_killed_under_load_leaves_to_the_other_all_it_has_acknowledged
     with load(place, run) as (callers, go_on):
         go_on()
         with place.gate.closed(loses=bool(dies)):
-            # Some wait for others of their machine, whose puts would first have to fail.
+            # Some callers wait for others of their machine, whose puts would first have to fail.
             reserved = lambda: dead.sql("SELECT 1 FROM custody_waitingobject")  # noqa: E731
             wait_until(lambda: len(reserved()) >= CALLERS, "each caller's record is reserved")
             wait_until(lambda: len(place.gate.waiting) > 1, "some are on their way")
             dead.kill()
-        assert reserved(), "nothing was left half done"
+        assert reserved(), "no record was left unfinished"
         dead.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
         go_on()
     assert callers.given_up
-    wait_until(lambda: not reserved(), "the other machine finishes what was begun")
+    wait_until(lambda: not reserved(), "the other machine finishes the started records")
     with living.client() as client:
         for decision_id, receipt in callers.receipts.items():
             again = client.ingest(record(decision_id))

@@ -1,4 +1,4 @@
-"""`make run` on a fresh checkout: one command sets everything up, serves, and takes everything with it when it ends."""
+"""`make run` on a fresh checkout: one command sets everything up, serves, and leaves no process when it ends."""
 
 import os
 import re
@@ -15,13 +15,13 @@ from tests.databases import CHECKOUT
 from tests.system.live import Client, lasting_port, listens, wait_until
 from tests.threads import HANGS_SECONDS
 
-pytestmark = pytest.mark.once  # it brings a database of its own
+pytestmark = pytest.mark.once  # it creates its own database
 
 SAMPLES = 2380 + 20
 
 
 class Run:
-    """`make run` in a copy of the checkout, as a terminal would start it: the leader of a process group."""
+    """`make run` in a copy of the checkout, started like in a terminal: as the leader of a process group."""
 
     def __init__(self, copy: Path) -> None:
         self.copy, self.port, self.data, self.log = copy, lasting_port(), copy / "own-data", copy / "output"
@@ -29,11 +29,11 @@ class Run:
         self.key = ""
 
     def start(self) -> None:
-        """Returns once the service answers."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        """Start, and wait until the service answers."""
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
-                ["make", "run"], cwd=self.copy, env=kept | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
+                ["make", "run"], cwd=self.copy, env=inherited | {"PORT": str(self.port), "DATA_DIR": str(self.data)},
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, umask=0o022,
             )  # fmt: skip
         wait_until(lambda: self.answers() or self.process.poll() is not None, "the service answers")
@@ -48,7 +48,7 @@ class Run:
         return self.log.read_text()
 
     def ctrl_c(self) -> None:
-        """What a terminal does: the signal goes to every process in the foreground."""
+        """Send the signal to every process in the foreground, as a terminal does."""
         os.killpg(self.process.pid, signal.SIGINT)
         self.process.wait(HANGS_SECONDS)
 
@@ -85,17 +85,17 @@ def test_only_targets_of_developers_install_development_packages_and_each_lock_o
 
 
 def processes_of(run: Run) -> set[int]:
-    """Every process that `make run` started, whatever group it put itself in: they all have its DATA_DIR."""
+    """Return every process that `make run` started, of any group: they all have its DATA_DIR."""
     mark = f"DATA_DIR={run.data}\0".encode()
-    found = set()
+    pids = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
                 if mark in (entry / "environ").read_bytes() + b"\0":
-                    found.add(int(entry.name))
-            except OSError:  # it ended while we looked
+                    pids.add(int(entry.name))
+            except OSError:  # the process has ended
                 continue
-    return found
+    return pids
 
 
 def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
@@ -123,13 +123,13 @@ def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
 
 @pytest.fixture(scope="module")
 def again(run: Run) -> Iterator[Run]:
-    """A second start, once the first one has ended."""
+    """Start a second time, after the first run has ended."""
     run.start()
     yield run
     run.end()
 
 
-def test_it_starts_again_with_its_data(again: Run):
+def test_a_second_start_keeps_the_data(again: Run):
     assert shown_key(again) == again.key
     assert "Taking custody" not in again.output()
     with Client(again.port, again.key) as client:
@@ -138,7 +138,7 @@ def test_it_starts_again_with_its_data(again: Run):
 
 
 def put(path: Path, content: bytes) -> None:
-    """A file that is whole when it appears, and rests."""
+    """Write a file that is complete when it appears, and looks old."""
     hidden = path.with_name(f".{path.name}.tmp")
     hidden.write_bytes(content)
     hidden.chmod(0o600)
@@ -152,7 +152,7 @@ def shown_key(run: Run) -> str:
 
 
 def decisions(client: Client) -> int:
-    """How many there are, counted page by page."""
+    """Count the decisions, page by page."""
     count, cursor = 0, ""
     while cursor is not None:
         page = client.get(f"/v1/decisions?limit=200&cursor={cursor}").json()
@@ -167,7 +167,7 @@ def everything_has_ended(run: Run) -> None:
 
 
 @pytest.mark.parametrize("part", ["poller@%h", "config.web"])  # a worker and the web server
-def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part: str):
+def test_a_part_that_ends_is_restarted_and_the_others_continue(again: Run, part: str):
     with Client(again.port, again.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
     (ended,) = parts_of(again, part)
@@ -181,7 +181,7 @@ def test_a_part_that_ends_is_started_again_and_the_others_go_on(again: Run, part
         assert client.get("/v1/decisions").status == 200
 
 
-def test_ctrl_c_while_a_part_is_still_starting_ends_everything_too(again: Run):
+def test_ctrl_c_during_the_start_of_a_part_ends_everything(again: Run):
     for pid in parts_of(again, "config.web"):
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: parts_of(again, "config.web"), "the web server starts again")
@@ -190,7 +190,7 @@ def test_ctrl_c_while_a_part_is_still_starting_ends_everything_too(again: Run):
 
 
 def parts_of(run: Run, word: str = "-m") -> set[int]:
-    """The first processes of the parts with this word on their command line; each leads a group."""
+    """Return the group leaders of the parts with this word on their command line."""
     return {pid for pid in processes_of(run) if is_leader(pid) and word in words_of(pid)}
 
 

@@ -1,4 +1,4 @@
-"""Storage that goes away under a running service: 503 while it lasts, nothing acknowledged lost, no restart needed."""
+"""Storage outages of a running service: 503 during the outage, no acknowledged record lost, no restart needed."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ from tests.threads import at_once
 
 
 class Database:
-    """A durable PostgreSQL that can be stopped as a crash stops it, and started again."""
+    """A durable PostgreSQL that can crash and be started again."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -26,7 +26,7 @@ class Database:
         self.user = Path(self.directory).stat().st_uid
 
     def new(self, name: str) -> str:
-        """The URL of an empty database."""
+        """Create an empty database, and return its URL."""
         with psycopg.connect(self.address + "template1", autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.address + name
@@ -35,7 +35,7 @@ class Database:
         self._control("-m", "immediate", "stop")
 
     def come_back(self) -> None:
-        self._control("-w", "-l", f"{self.directory}/../log", "restart")  # with the options it had
+        self._control("-w", "-l", f"{self.directory}/../log", "restart")  # with its last options
 
     def restart(self, mode: str) -> None:
         self._control("-m", mode, "-w", "-l", f"{self.directory}/../log", "restart")
@@ -65,7 +65,7 @@ def accept(client: Client, number: int) -> dict:
     return answer.json()
 
 
-def kept(client: Client, receipts: dict[int, dict]) -> None:
+def assert_stored(client: Client, receipts: dict[int, dict]) -> None:
     for number, receipt in receipts.items():
         assert client.get(f"/v1/decisions/loan-{number}/record").body == record(number)
         assert client.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
@@ -84,13 +84,13 @@ PAGES = [
 
 @pytest.mark.once
 @pytest.mark.parametrize("vault", ["database", "filesystem"])
-def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(database, vault):
+def test_a_crashed_database_is_a_503_until_its_restart_and_loses_no_record(database, vault):
     with server(database_url=database.new(vault), CUSTODY_VAULT=vault) as live, live.client() as client:
         receipts = {number: accept(client, number) for number in range(10)}
         database.crash()
         for path in ("/v1/decisions", "/v1/decisions/loan-1", "/v1/decisions/loan-1/record"):
             assert refused_for_now(client.get(path))
-        # More than there are threads: each of them holds a connection that has just broken.
+        # More requests than threads: each thread has a broken connection.
         for number in range(10, 50):
             answer = client.ingest(record(number))
             assert refused_for_now(answer), answer
@@ -103,9 +103,9 @@ def test_a_crashed_database_means_503_until_it_is_back_and_loses_nothing(databas
         assert client.get("/readyz").json()["database"] == "failing"
         assert client.get("/healthz").status == 200
         database.come_back()
-        wait_until(lambda: client.get("/readyz").status == 200, "the service finds its database again")
+        wait_until(lambda: client.get("/readyz").status == 200, "the service is ready again")
         receipts |= {number: accept(client, number) for number in range(10, 20)}
-        kept(client, receipts)
+        assert_stored(client, receipts)
 
 
 AT_ONCE = 24  # three times as many as there are threads
@@ -113,7 +113,7 @@ AT_ONCE = 24  # three times as many as there are threads
 
 @pytest.mark.once
 @pytest.mark.parametrize("mode", ["immediate", "fast"])
-def test_after_a_restart_of_the_database_no_request_meets_a_connection_that_has_ended(database, mode):
+def test_after_a_restart_of_the_database_no_request_uses_a_closed_connection(database, mode):
     with server(database_url=database.new(f"restarted_{mode}")) as live:
 
         def ask(number: int) -> list[int]:
@@ -131,7 +131,7 @@ def test_after_a_restart_of_the_database_no_request_meets_a_connection_that_has_
 
 @contextmanager
 def files_limited_to(live: Server, size: int) -> Iterator[None]:
-    """No process of the server can make a file longer than `size` bytes, as on a disk that is full."""
+    """Limit the files of the server's processes to `size` bytes, as on a full disk."""
     _limit_files(live, size)
     yield
     _limit_files(live, resource.RLIM_INFINITY)
@@ -143,7 +143,7 @@ def _limit_files(live: Server, size: int) -> None:
 
 
 @pytest.mark.once
-def test_a_full_disk_under_sqlite_means_503_until_there_is_room_and_loses_nothing(tmp_path):
+def test_a_full_disk_under_sqlite_is_a_503_until_there_is_room_and_loses_no_record(tmp_path):
     large = b'{"decision_id": "large", "scan": "%s"}' % (b"x" * 900_000)
     url = f"sqlite:///{tmp_path}/db.sqlite3"
     with server(database_url=url) as live, live.client() as client:
@@ -151,18 +151,18 @@ def test_a_full_disk_under_sqlite_means_503_until_there_is_room_and_loses_nothin
         with files_limited_to(live, (tmp_path / "db.sqlite3-wal").stat().st_size + 600_000):
             assert refused_for_now(client.ingest(large))
             assert client.get("/v1/decisions/large").status == 404
-            receipts[20] = accept(client, 20)  # what fits is still taken
+            receipts[20] = accept(client, 20)  # a record that fits is still stored
         assert client.ingest(large).status == 201
-        kept(client, receipts)
+        assert_stored(client, receipts)
         assert live.sql("PRAGMA integrity_check") == [("ok",)]
 
 
-def test_a_vault_that_is_away_means_503_and_its_records_are_finished_when_it_is_back():
+def test_a_missing_vault_is_a_503_and_its_records_are_finished_later():
     with server(CUSTODY_VAULT="filesystem") as live, live.client() as client:
         receipts = {number: accept(client, number) for number in range(5)}
         vault, elsewhere = live.data_dir / "vault", live.data_dir / "elsewhere"
         vault.rename(elsewhere)
-        vault.touch()  # not a directory: nothing can be put in it
+        vault.touch()  # a file in place of the directory makes every put fail
         assert all(refused_for_now(client.ingest(record(number))) for number in (5, 6))
         assert refused_for_now(client.get("/v1/decisions/loan-1/record"))
         assert client.get("/readyz").json()["vault"] == "failing"
@@ -172,11 +172,11 @@ def test_a_vault_that_is_away_means_503_and_its_records_are_finished_when_it_is_
         live.sql("UPDATE custody_waitingobject SET lease_until = '2000-01-01 00:00:00'")
         assert live.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
         receipts |= {number: client.get(f"/v1/decisions/loan-{number}/receipt").json() for number in (5, 6)}
-        kept(client, receipts)
+        assert_stored(client, receipts)
         assert client.get("/readyz").status == 200
 
 
-def test_a_vault_whose_disk_is_not_mounted_is_made_anew_by_no_put_and_no_start():
+def test_no_put_and_no_start_creates_a_vault_whose_disk_is_not_mounted():
     with server(CUSTODY_VAULT="filesystem") as live:
         vault, elsewhere = live.data_dir / "vault", live.data_dir / "elsewhere"
         with live.client() as client:
@@ -191,16 +191,16 @@ def test_a_vault_whose_disk_is_not_mounted_is_made_anew_by_no_put_and_no_start()
             elsewhere.rename(vault)
             assert [client.ingest(record(number)).status for number in range(1, 21)] == [200] * 20
             receipts |= {number: client.get(f"/v1/decisions/loan-{number}/receipt").json() for number in range(1, 21)}
-            kept(client, receipts)
+            assert_stored(client, receipts)
             assert client.get("/readyz").status == 200
 
 
-def test_a_log_that_nobody_reads_any_more_refuses_no_record(tmp_path):
+def test_a_log_pipe_without_a_reader_refuses_no_record(tmp_path):
     pipe = tmp_path / "log"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with server(log=pipe) as live, live.client() as client:
         os.close(reader)
         receipts = {1: accept(client, 1)}
-        kept(client, receipts)
+        assert_stored(client, receipts)
         assert client.ingest(b"no JSON").status == 422

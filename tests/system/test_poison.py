@@ -1,4 +1,4 @@
-"""Records that the database refuses: each is refused by itself, and takes no other of its group with it."""
+"""Records that the database refuses: they are refused alone, without the other records of their group."""
 
 import pytest
 
@@ -15,7 +15,7 @@ ACCEPT = {True: "DROP TRIGGER poison", False: "ALTER TABLE decisions_decision DR
 
 
 @pytest.mark.parametrize("vault", ["database", "filesystem"])
-def test_a_row_that_the_database_refuses_takes_no_other_record_with_it(vault):
+def test_a_row_that_the_database_refuses_does_not_affect_other_records(vault):
     bodies = [b'{"decision_id": "%s-%d"}' % (b"good" if n % 4 else b"poison", n) for n in range(64)]
     with server(CUSTODY_VAULT=vault, workers=1) as live:
         on_sqlite = live.environment["DATABASE_URL"].startswith("sqlite")
@@ -23,6 +23,6 @@ def test_a_row_that_the_database_refuses_takes_no_other_record_with_it(vault):
         refused = [answer.status for answer in post_at_once(live, bodies)]
         assert [status == 201 for status in refused] == [b"good" in body for body in bodies]
         live.sql(ACCEPT[on_sqlite])
-        taken = [answer.status for answer in post_at_once(live, bodies)]
+        accepted = [answer.status for answer in post_at_once(live, bodies)]
         assert live.answered_by_lane() > 0
-        assert taken == [200 if b"good" in body else 201 for body in bodies]
+        assert accepted == [200 if b"good" in body else 201 for body in bodies]

@@ -1,4 +1,4 @@
-"""A web process that answers nothing any more is replaced, and its siblings go on."""
+"""Silent web processes: they are replaced, and the others continue."""
 
 import http.client
 import os
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 @pytest.fixture
 def live() -> Iterator[Server]:
     with server(workers=2, application="tests.support.freezing:application", WEB_SILENT_SECONDS="3") as running:
-        wait_until(lambda: len(workers(running)) == 2, "both workers are there")
+        wait_until(lambda: len(workers(running)) == 2, "both workers run")
         yield running
 
 
@@ -36,17 +36,17 @@ def stop(live: Server) -> None:
 
 
 @pytest.mark.parametrize("silence", [freeze, stop])
-def test_a_worker_that_answers_nothing_is_replaced_and_its_sibling_goes_on(live, silence):
+def test_a_silent_worker_is_replaced_and_the_other_continues(live, silence):
     before = workers(live)
     silence(live)
     wait_until(lambda: len(workers(live)) == 2 and workers(live) != before, "the silent worker is replaced")
     assert len(workers(live) & before) == 1
     wait_until(lambda: '"event": "web process replaced"' in live.log.read_text(), "the log says so")
-    for number in range(8):  # by connections of their own, so that both are asked
+    for number in range(8):  # separate connections, so that both workers are asked
         with live.client() as client:
             assert client.ingest(b'{"decision_id": "after %d"}' % number).status == 201
 
 
-def test_a_frozen_worker_says_where_it_froze(live):
+def test_the_log_says_where_a_worker_froze(live):
     freeze(live)
     assert "freezing.py" in live.log.read_text()

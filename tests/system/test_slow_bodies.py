@@ -1,4 +1,4 @@
-"""Clients that send or read hardly anything: however many there are, the service answers everybody else."""
+"""Slow clients, which hardly send or read: any number of them does not block the others."""
 
 import socket
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ CLIENTS = 400  # far more than the threads of the server
 
 @contextmanager
 def trickling(live: Server, *headers: str, path: str = "/v1/ingest/srf") -> Iterator[list[socket.socket]]:
-    """Clients that have announced a body and sent the first bytes of it."""
+    """Yield clients that have announced a body and sent its first bytes."""
     head = "\r\n".join([f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers, "", ""])
     with ExitStack() as stack:
         clients = [stack.enter_context(socket.create_connection(("127.0.0.1", live.port))) for _ in range(CLIENTS)]
@@ -31,7 +31,7 @@ def live() -> Iterator[Server]:
 
 
 def answers_others(live: Server, name: str) -> bool:
-    """By connections of their own, so that every worker is asked."""
+    """Whether the service answers other clients. Uses separate connections, so that every worker is asked."""
     for number in range(8):
         with live.client() as client:
             assert (client.get("/healthz").status, client.get("/v1/decisions").status) == (200, 200)
@@ -40,25 +40,25 @@ def answers_others(live: Server, name: str) -> bool:
 
 
 @pytest.mark.parametrize("path", ["/v1/ingest/srf", "/v1/auth/otp/request", "/sign-in/"])
-def test_slow_bodies_of_strangers_stop_nobody(live, path):
+def test_slow_anonymous_bodies_block_no_other_client(live, path):
     with trickling(live, "Content-Length: 60000", path=path):
         assert answers_others(live, path)
 
 
-def test_slow_bodies_of_a_customer_stop_nobody_else(live):
+def test_slow_bodies_of_a_customer_block_no_other_client(live):
     with trickling(live, "Content-Length: 900000", f"Authorization: Bearer {live.key}"):
         assert answers_others(live, "customer")
 
 
-def test_who_announces_much_without_credentials_gets_a_401_at_once(live):
+def test_a_large_announced_body_without_credentials_is_a_401_at_once(live):
     with trickling(live, "Content-Length: 900000") as clients:
         assert answers_others(live, "much")
-        for each in clients:
-            each.settimeout(HANGS_SECONDS)
-            assert each.recv(64).startswith(b"HTTP/1.1 401 ")
+        for client in clients:
+            client.settimeout(HANGS_SECONDS)
+            assert client.recv(64).startswith(b"HTTP/1.1 401 ")
 
 
-def test_heads_that_never_end_stop_nobody(live):
+def test_endless_heads_block_no_other_client(live):
     with ExitStack() as stack:
         for _ in range(CLIENTS):
             client = stack.enter_context(socket.create_connection(("127.0.0.1", live.port)))
@@ -66,7 +66,7 @@ def test_heads_that_never_end_stop_nobody(live):
         assert answers_others(live, "heads")
 
 
-def test_who_never_reads_a_large_answer_stops_nobody(live):
+def test_unread_large_answers_block_no_other_client(live):
     with live.client() as client:
         assert client.ingest(b'{"decision_id": "large", "x": "%s"}' % (b"x" * 1_000_000)).status == 201
     asked = f"GET /v1/decisions/large/record HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {live.key}\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Two clocks at once do no harm: each asks for everything there is to do, and nothing is done twice."""
+"""Two clocks at once: each requests every task, and nothing is done twice."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from tests.system.live import Server, server, wait_until
 from tests.system.test_leases import RECORD, a_code_waits, a_letter_waits, mails, stopped_at_work
 from tests.threads import HANGS_SECONDS
 
-# A worker with a clock of its own, as of `celery -A config worker -B`, but hasty: it notes what is asked for and done.
+# A worker with a clock, like `celery -A config worker -B`, but faster. It notes requested and finished tasks.
 pytestmark = pytest.mark.once
 CLOCK_AND_WORKER = """
 import sys
@@ -23,9 +23,9 @@ app.loader.init_worker()
 app.finalize()
 for entry in app.conf.beat_schedule.values():
     entry["schedule"] = 6
-    entry["options"]["expires"] = 60  # on a busy machine the workers come late, yet come to everything
+    entry["options"]["expires"] = 60  # on a busy machine the workers are late, but run every task
 def note(what):
-    with open(sys.argv[1], "a") as notes:  # anew each time: the clock is a process of its own
+    with open(sys.argv[1], "a") as notes:  # reopened each time: the clock is another process
         notes.write(what + "\\n")
 def asked(sender, **_):
     note("asked for " + sender)
@@ -39,16 +39,16 @@ app.Worker(beat=True, pool="threads", concurrency=2, schedule_filename=sys.argv[
 
 @contextmanager
 def two_clocks(live: Server) -> Iterator[list[Path]]:
-    """Two of them, each with a worker. Gives the files with their notes."""
+    """Run two clocks, each with a worker, and yield the files with their notes."""
     notes = [live.directory / f"clock-{number}" for number in (1, 2)]
-    running = [live.fork(CLOCK_AND_WORKER, [str(each)], live.directory / "clocks.log") for each in notes]
+    running = [live.fork(CLOCK_AND_WORKER, [str(file)], live.directory / "clocks.log") for file in notes]
     try:
         yield notes
     finally:
-        for each in running:
-            each.terminate()
-        for each in running:
-            each.wait(HANGS_SECONDS)
+        for fork in running:
+            fork.terminate()
+        for fork in running:
+            fork.wait(HANGS_SECONDS)
 
 
 def noted(*files: Path) -> Counter[str]:
@@ -74,7 +74,7 @@ def everything_waits(live: Server) -> None:
 
 
 def sent(live: Server) -> list[str]:
-    """The subjects of all mails."""
+    """Return the subjects of all mails."""
     return sorted(re.findall(r"^Subject: (.*)$", "\n".join(mails(live)), re.MULTILINE))
 
 
@@ -83,7 +83,7 @@ def is_done(live: Server) -> bool:
     return not waiting and len(sent(live)) >= 3 and len(live.sql("SELECT 1 FROM notices_sealednotice")) == 2
 
 
-def test_whatever_two_clocks_ask_for_is_done_once():
+def test_a_task_that_two_clocks_request_is_done_once():
     with server(CUSTODY_VAULT="filesystem") as live:
         everything_waits(live)
         with two_clocks(live) as notes:
@@ -91,7 +91,7 @@ def test_whatever_two_clocks_ask_for_is_done_once():
             before = noted(*notes)
             again = Counter({f"did {task}": before[f"did {task}"] + 2 for task in TASKS})
             wait_until(lambda: noted(*notes) >= again, "every task has run again")
-            assert all(noted(each) >= Counter(f"asked for {task}" for task in TASKS) for each in notes)
+            assert all(noted(file) >= Counter(f"asked for {task}" for task in TASKS) for file in notes)
         assert len(sent(live)) == len(set(sent(live))) == 3
         stored = "SELECT kind, state, count(*) FROM custody_entry GROUP BY kind, state ORDER BY kind"
         assert live.sql(stored) == [("decision", "stored", 2), ("notice", "stored", 2)]

@@ -1,6 +1,6 @@
-"""A new machine that is given a database and a master key, and nothing else.
+"""New machines that get only a database and a master key.
 
-Machines that share these at work are in test_machines_with_a_bucket.py.
+test_machines_with_a_bucket.py tests running machines that share these.
 """
 
 import base64
@@ -27,7 +27,7 @@ def another_master_key() -> str:
 
 @contextmanager
 def machine(url: str, **environment: str) -> Iterator[Server]:
-    """A machine that joins: nothing is prepared for it but its settings."""
+    """Start a machine with these settings and an empty data directory."""
     with tempfile.TemporaryDirectory(prefix="drs-machine-") as directory:
         data = Path(directory) / "data"
         joined = Server(Path(directory), {"DATA_DIR": str(data), "DATABASE_URL": url, **environment}, workers=1)
@@ -44,7 +44,7 @@ def master_key_of(installed: Server) -> str:
 
 @pytest.fixture(scope="module")
 def installed() -> Iterator[Server]:
-    """An installation that took a record and then was switched off."""
+    """Run an installation that ingests a record, and kill it."""
     with server(workers=1) as first:
         with first.client() as client:
             assert client.ingest(RECORD).status == 201
@@ -54,13 +54,12 @@ def installed() -> Iterator[Server]:
 
 @pytest.fixture
 def lost(installed: Server) -> Iterator[tuple[str, str, str]]:
-    """An installation of which only a copy of its database is left. Yields the copy's URL, the master key and an API
-    key."""
+    """Yield the URL of a copy of an installation's database, its master key, and an API key."""
     with new_database(installed.environment["DATABASE_URL"]) as copy:
         yield copy, master_key_of(installed), installed.key
 
 
-def test_recovery_drill_the_database_and_the_master_key_are_all_that_a_new_machine_needs(lost):
+def test_recovery_drill_a_new_machine_needs_only_the_database_and_the_master_key(lost):
     url, key, token = lost
     with machine(url, MASTER_KEY=key) as restored, restored.client(token) as client:
         assert client.get("/v1/decisions/loan-1/record").body == RECORD
@@ -72,7 +71,7 @@ def test_recovery_drill_the_database_and_the_master_key_are_all_that_a_new_machi
 
 
 @pytest.mark.parametrize("wrong", ["another", "none"])
-def test_without_the_master_key_a_new_machine_says_so_and_makes_no_keys(lost, wrong):
+def test_without_the_master_key_a_new_machine_refuses_requests_and_creates_no_keys(lost, wrong):
     url, _, token = lost
     environment = {"MASTER_KEY": another_master_key()} if wrong == "another" else {}
     with machine(url, **environment) as stranger, stranger.client(token) as client:
