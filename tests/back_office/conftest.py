@@ -8,7 +8,7 @@ from tests.people import Browser, signed_in
 
 @pytest.fixture
 def runner(organization, other_api) -> Browser:
-    """The browser of who runs the platform, which has two organizations, and who has picked none yet."""
+    """Return the browser of a platform administrator who has not picked one of the two organizations yet."""
     return signed_in(User.objects.create(email="runner@platform.example", is_superuser=True))
 
 
@@ -18,6 +18,6 @@ def pick(browser: Browser, organization: object) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _contexts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here tests look at what lists were made of."""
+def _template_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the contexts of templates, which these tests check."""
     monkeypatch.setattr(Template, "_render", instrumented_test_render)

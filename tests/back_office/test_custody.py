@@ -1,4 +1,4 @@
-"""Custody in the back office: which vault, what waits for it, and the keys."""
+"""Custody in the back office: the vault, the records that wait for it, and the keys."""
 
 import re
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 ENTRIES = "/admin/custody/entry/"
 
 
-def test_the_list_says_which_vault_and_what_waits_for_it_since_when(api, other_api, filesystem_vault, signed_in):
+def test_the_list_shows_the_vault_and_the_records_that_wait_for_it(api, other_api, filesystem_vault, signed_in):
     browser = signed_in(Role.AUDITOR)
     api.ingest({"decision_id": "stored"})
     with full_disk(filesystem_vault):
@@ -33,12 +33,12 @@ def test_the_list_says_which_vault_and_what_waits_for_it_since_when(api, other_a
     assert [entry.state for entry in waiting] == ["reserved"]
 
 
-def test_where_nothing_waits_the_page_says_none(api, signed_in):
+def test_the_page_says_none_if_no_record_waits(api, signed_in):
     api.ingest({"decision_id": "x"})
     assert "none" in signed_in(Role.AUDITOR).get(ENTRIES).content.decode().partition("Not yet finalised</dt>")[2][:40]
 
 
-def test_an_entry_leads_to_the_decision_or_the_notice_whose_record_it_is(api, signed_in):
+def test_an_entry_links_to_its_decision_or_notice(api, signed_in):
     api.ingest(RECORD)
     reconsider(api, RECORD["decision_id"])
     notice = done(approve(api, drafted(api)))
@@ -51,7 +51,7 @@ def test_an_entry_leads_to_the_decision_or_the_notice_whose_record_it_is(api, si
     assert Entry.objects.count() == 3
 
 
-def test_the_public_half_of_a_signing_key_can_be_taken_away_and_no_secret_one_exists(api, other_api, signed_in):
+def test_only_the_public_half_of_a_signing_key_can_be_downloaded(api, other_api, signed_in):
     api.ingest({"decision_id": "x"})
     other_api.ingest({"decision_id": "x"})
     browser = signed_in(Role.AUDITOR)

@@ -1,4 +1,4 @@
-"""What the back office shows of records that were disposed of: what became of them, wherever they are looked for."""
+"""Disposed records in the back office: every page of them leads to their disposal."""
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def gone(api):
-    """The disposals of a decision, a reconsideration and a notice, by their kinds."""
+    """Dispose of a decision, a reconsideration and a notice. Return their disposals by kind."""
     done(api.ingest(RECORD))
     done(reconsider(api))
     notice = drafted(api)
@@ -33,22 +33,22 @@ def page_of(row):
     return f"/admin/custody/entry/{row.pk}/change/"
 
 
-def test_the_page_of_the_record_tells_of_its_disposal(gone, signed_in):
+def test_the_page_of_the_record_shows_its_disposal(gone, signed_in):
     for row in gone.values():
         text = shown(signed_in(Role.AUDITOR).get(page_of(row)))
-        for told in ("Disposed of", "Its retention period has ended.", "finished", row.key_id):
-            assert told in text
+        for part in ("Disposed of", "Its retention period has ended.", "finished", row.key_id):
+            assert part in text
 
 
 @pytest.mark.parametrize("kind", ["decision", "reconsideration"])
-def test_the_page_of_a_decision_leads_there(gone, signed_in, kind):
+def test_the_page_of_a_disposed_decision_redirects_to_its_record(gone, signed_in, kind):
     browser = signed_in(Role.AUDITOR)
     for page in ("decision", "reconsideration"):
         answer = browser.get(f"/admin/decisions/{page}/{gone[kind].pk}/change/")
         assert answer["Location"] == page_of(gone[kind])
 
 
-def test_so_does_the_page_of_a_notice_also_of_one_that_was_never_sealed(api, signed_in):
+def test_the_page_of_a_disposed_notice_redirects_to_its_record_even_if_unsealed(api, signed_in):
     done(api.ingest(RECORD))
     draft = drafted(api)
     done(step(api, draft, "withdraw"))
@@ -57,7 +57,7 @@ def test_so_does_the_page_of_a_notice_also_of_one_that_was_never_sealed(api, sig
     assert answer["Location"] == page_of(row)
 
 
-def test_a_search_for_its_id_or_its_records_leads_there_and_no_part_of_them_does(gone, signed_in):
+def test_a_search_for_a_disposed_id_redirects_but_one_for_its_start_does_not(gone, signed_in):
     browser = signed_in(Role.AUDITOR)
     for term in ("loan-1", " loan-1 ", str(gone["decision"].pk)):
         assert browser.get("/admin/decisions/decision/", {"q": term})["Location"] == page_of(gone["decision"])
@@ -65,7 +65,7 @@ def test_a_search_for_its_id_or_its_records_leads_there_and_no_part_of_them_does
         assert "0 decisions" in shown(browser.get("/admin/decisions/decision/", {"q": term}))
 
 
-def test_whatever_else_is_asked_of_it_says_that_it_is_gone(gone, signed_in):
+def test_every_other_page_of_a_disposed_record_is_a_410(gone, signed_in):
     browser, pk = signed_in(Role.OWNER), gone["decision"].pk
     notice = Notice.with_disposed.get().pk
     for path in (
@@ -81,7 +81,7 @@ def test_whatever_else_is_asked_of_it_says_that_it_is_gone(gone, signed_in):
         assert "was disposed of on" in answer.content.decode()
 
 
-def test_another_organizations_operator_is_told_nothing(gone, other_api, signed_in):
+def test_another_organization_does_not_see_the_disposal(gone, other_api, signed_in):
     stranger = signed_in(Role.OWNER, "stranger@other.example", other_api.organization)
     for path in (
         f"custody/entry/{gone['decision'].pk}/change/",
@@ -94,7 +94,7 @@ def test_another_organizations_operator_is_told_nothing(gone, other_api, signed_
     assert "0 decisions" in shown(stranger.get("/admin/decisions/decision/", {"q": "loan-1"}))
 
 
-def test_the_page_of_the_record_says_how_far_it_has_come(gone, signed_in):
+def test_the_page_of_the_record_shows_the_progress_of_its_disposal(gone, signed_in):
     browser = signed_in(Role.AUDITOR)
     Disposal.objects.filter(pk=gone["notice"].pk).update(finished_at=None)
     Disposal.objects.filter(pk=gone["reconsideration"].pk).update(finished_at=None, problem="storage x: it is full")
@@ -102,7 +102,7 @@ def test_the_page_of_the_record_says_how_far_it_has_come(gone, signed_in):
     assert "it is full" in shown(browser.get(page_of(gone["reconsideration"])))
 
 
-def test_lists_of_what_is_there_do_not_show_it_and_that_of_custody_does(gone, signed_in):
+def test_only_the_list_of_custody_shows_disposed_records(gone, signed_in):
     browser = signed_in(Role.OWNER)
     for path in ("decisions/decision", "decisions/reconsideration", "notices/notice", "notices/reviewrequest"):
         assert list(browser.get(f"/admin/{path}/").context["cl"].result_list) == []

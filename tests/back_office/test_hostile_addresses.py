@@ -1,4 +1,4 @@
-"""Addresses and queries without a meaning, which pages answer without a failure."""
+"""Meaningless addresses and queries: no page fails on them."""
 
 import re
 import uuid
@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts.roles import Role
 from tests.accounts.belongings import Belongings
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once]  # SQLite takes NUL and long numbers
+pytestmark = [pytest.mark.django_db, pytest.mark.once]  # SQLite accepts NUL and long numbers
 
 GARBAGE = ["1", "x", "%00", "%ED%A0%80", "9" * 40, "_00", "_5F", str(uuid.UUID(int=1)), "%E2%80%AE", "-1"]
 QUERIES = [
@@ -56,8 +56,8 @@ def test_no_address_of_a_page_fails(browser, capsys):
 
 def test_no_query_of_a_list_fails(browser, capsys):
     lists = {
-        f"/admin/{model._meta.app_label}/{model._meta.model_name}/": made
-        for model, made in admin.site._registry.items()
+        f"/admin/{model._meta.app_label}/{model._meta.model_name}/": pages
+        for model, pages in admin.site._registry.items()
     }
     asked = [f"{path}?{query}" for path in [*lists, "/admin/", "/sign-in/"] for query in QUERIES]
     for path, pages in lists.items():

@@ -1,4 +1,4 @@
-"""Lists stay fast and find what is looked for: capped counts, constant queries, filters and search."""
+"""Lists: capped counts, a constant number of queries, filters and search."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -21,8 +21,8 @@ DECISIONS = "/admin/decisions/decision/"
 AUDIT = "/admin/accounts/auditevent/"
 
 
-def found(browser, path=DECISIONS, **query):
-    """What a list shows for a query, sorted."""
+def rows_of(browser, path=DECISIONS, **query):
+    """Return the rows that a list shows for a query, sorted."""
     answer = browser.get(path, query)
     assert answer.status_code == 200, query
     return sorted(str(row) for row in answer.context["cl"].result_list)
@@ -57,7 +57,7 @@ def test_a_list_takes_the_same_queries_for_one_row_and_for_ten(api, signed_in, s
     browser = signed_in(Role.OWNER)
     with_one = {}
     for path in LISTS:
-        queries(path)  # what a process remembers for longer is asked for now
+        queries(path)  # fills the caches of the process
         with_one[path] = queries(path)
     more(range(1, 10))
     for path in LISTS:
@@ -70,7 +70,7 @@ def capped_at_three(monkeypatch):
     monkeypatch.setattr(lists, "MAX_ROWS", 3)
 
 
-def test_a_count_reads_no_further_than_it_shows(api, signed_in, capped_at_three):
+def test_a_count_reads_only_up_to_its_limit(api, signed_in, capped_at_three):
     browser = signed_in(Role.AUDITOR)
     for number in range(6):
         decide(api, f"loan-{number}")
@@ -83,13 +83,13 @@ def test_a_count_reads_no_further_than_it_shows(api, signed_in, capped_at_three)
     assert "LIMIT 4" in counts[0]
 
 
-def test_pages_end_where_the_count_does(api, signed_in, capped_at_three, monkeypatch):
+def test_pages_end_at_the_limit_of_the_count(api, signed_in, capped_at_three, monkeypatch):
     monkeypatch.setattr("decisions.admin.DecisionAdmin.list_per_page", 2)
     for number in range(6):
         decide(api, f"loan-{number}")
     browser = signed_in(Role.AUDITOR)
-    assert found(browser) == ["loan-4", "loan-5"]
-    assert found(browser, p="2") == ["loan-2", "loan-3"]
+    assert rows_of(browser) == ["loan-4", "loan-5"]
+    assert rows_of(browser, p="2") == ["loan-2", "loan-3"]
     assert browser.get(DECISIONS, {"p": "3"}).status_code == 302
 
 
@@ -117,36 +117,36 @@ SEARCHES = [
 ]
 
 
-def test_a_search_finds_the_beginning_of_an_id_or_a_reference(four, signed_in, subtests):
+def test_a_search_finds_the_start_of_an_id_or_a_reference(four, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for asked, expected in SEARCHES:
         with subtests.test(asked=asked, expected=expected):
-            assert found(browser, q=asked) == expected
+            assert rows_of(browser, q=asked) == expected
 
 
-def test_of_very_many_that_match_a_search_lists_the_last_by_spelling(api, signed_in, capped_at_three):
+def test_a_search_with_too_many_matches_lists_the_last_in_alphabetical_order(api, signed_in, capped_at_three):
     for number in range(6):
         decide(api, f"loan-{number}")
     browser = signed_in(Role.AUDITOR)
-    assert found(browser, q="loan-") == ["loan-2", "loan-3", "loan-4", "loan-5"]
+    assert rows_of(browser, q="loan-") == ["loan-2", "loan-3", "loan-4", "loan-5"]
     assert "3+ decisions" in browser.get(DECISIONS, {"q": "loan-"}).content.decode()
 
 
-def test_a_search_takes_letters_as_they_are_spelled(four, signed_in, subtests):
+def test_a_search_is_case_sensitive_and_exact(four, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for asked in ("LOAN-1", "loan_1", "\U0010ffff", "\ud7ff"):
         with subtests.test(asked=asked):
-            assert found(browser, q=asked) == []
+            assert rows_of(browser, q=asked) == []
 
 
 def test_a_search_finds_a_record_id(four, signed_in):
     wanted = Decision.objects.get(decision_id="x")
     for spelled in (str(wanted.pk), wanted.pk.hex):
-        assert found(signed_in(Role.AUDITOR), q=spelled) == ["x"]
+        assert rows_of(signed_in(Role.AUDITOR), q=spelled) == ["x"]
 
 
 @pytest.mark.once
-def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in):
+def test_a_search_without_a_match_says_so_and_links_to_the_whole_list(four, signed_in):
     browser = signed_in(Role.AUDITOR)
     for query in ({"q": "nothing"}, {"action": "nothing"}):
         shown = browser.get(DECISIONS, query).content.decode()
@@ -155,7 +155,7 @@ def test_where_nothing_is_found_the_page_says_so_and_leads_back(four, signed_in)
 
 
 @pytest.mark.once
-def test_a_list_without_rows_says_where_rows_come_from(organization, signed_in):
+def test_an_empty_list_says_where_its_rows_come_from(organization, signed_in):
     browser = signed_in(Role.OWNER)
     assert "No decision has come in yet." in browser.get(DECISIONS).content.decode()
     assert "No invitations yet." in browser.get("/admin/accounts/invite/").content.decode()
@@ -170,24 +170,24 @@ def test_decisions_are_filtered_by_action_system_and_kind(api, signed_in):
     decide(api, "c", outcome={"action": "denied"}, system={"name": "Other"})
     recorded = reconsider(api, "a").json()["decision_id"]
     browser = signed_in(Role.AUDITOR)
-    assert found(browser, action="denied") == ["a", "c"]
-    assert found(browser, action="denied", system_name="Scorer") == ["a"]
-    assert found(browser, kind="reconsideration") == [recorded]
-    assert found(browser, kind="decision", system_name="Scorer") == ["a", "b"]
+    assert rows_of(browser, action="denied") == ["a", "c"]
+    assert rows_of(browser, action="denied", system_name="Scorer") == ["a"]
+    assert rows_of(browser, kind="reconsideration") == [recorded]
+    assert rows_of(browser, kind="decision", system_name="Scorer") == ["a", "b"]
 
 
-def test_a_filter_offers_the_values_of_the_newest_rows_and_takes_any_other(api, signed_in, capped_at_three):
+def test_a_filter_offers_the_values_of_the_newest_rows_and_accepts_any_other(api, signed_in, capped_at_three):
     for number, action in enumerate(["old", "new", "new", "newer"]):
         decide(api, f"d{number}", outcome={"action": action})
     browser = signed_in(Role.AUDITOR)
     shown = browser.get(DECISIONS).content.decode()
     assert "?action=new&" not in shown
     assert [f'href="?action={action}"' in shown for action in ("old", "new", "newer")] == [False, True, True]
-    assert found(browser, action="old") == ["d0"]
+    assert rows_of(browser, action="old") == ["d0"]
 
 
 @pytest.mark.once
-def test_a_filters_form_keeps_what_else_was_asked_for(api, signed_in):
+def test_a_filters_form_keeps_the_other_filters_and_the_search(api, signed_in):
     decide(api, "a", outcome={"action": "denied"})
     answer = signed_in(Role.AUDITOR).get(DECISIONS, {"action": "denied", "q": "a", "p": "1"})
     form = answer.content.decode().partition('id="filter-system_name"')[0].rpartition("<form")[2]
@@ -198,7 +198,7 @@ def test_a_filters_form_keeps_what_else_was_asked_for(api, signed_in):
 
 @pytest.fixture
 def aged(api):
-    """Decisions received so many days ago, decided ten days before."""
+    """Ingest decisions received up to 30 days ago, each decided ten days before. Return today."""
     today = datetime.combine(timezone.now().astimezone(UTC), datetime.min.time(), UTC)
     for days in (0, 6, 7, 29, 30):
         decide(api, f"d{days:02}")
@@ -222,19 +222,19 @@ def test_decisions_are_filtered_by_the_last_days(aged, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for query, expected in LAST_DAYS:
         with subtests.test(query=query, expected=expected):
-            assert found(browser, **query) == expected
+            assert rows_of(browser, **query) == expected
 
 
-def test_decisions_are_filtered_from_day_to_day_both_included(aged, signed_in):
+def test_a_filter_by_days_includes_both_days(aged, signed_in):
     browser = signed_in(Role.AUDITOR)
     first, last = str(aged - timedelta(days=7)), str(aged - timedelta(days=6))
-    assert found(browser, received_at__from=first, received_at__to=last) == ["d06", "d07"]
-    assert found(browser, received_at__from=last) == ["d00", "d06"]
-    assert found(browser, received_at__to=first) == ["d07", "d29", "d30"]
+    assert rows_of(browser, received_at__from=first, received_at__to=last) == ["d06", "d07"]
+    assert rows_of(browser, received_at__from=last) == ["d00", "d06"]
+    assert rows_of(browser, received_at__to=first) == ["d07", "d29", "d30"]
 
 
 @pytest.mark.once
-def test_what_is_no_day_is_sent_back_to_the_whole_list(four, signed_in, subtests):
+def test_an_invalid_day_redirects_to_the_whole_list(four, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for name in ("received_at__from", "decided_at__to"):
         for value in ("yesterday", "2026-02-30", "9999-12-31", "\x00", "2026-1"):
@@ -243,7 +243,7 @@ def test_what_is_no_day_is_sent_back_to_the_whole_list(four, signed_in, subtests
                 assert (answer.status_code, answer["Location"]) == (302, f"{DECISIONS}?e=1")
 
 
-def test_a_nul_in_a_filter_is_no_fault_of_ours(four, signed_in, subtests):
+def test_a_nul_in_a_filter_causes_no_fault(four, signed_in, subtests):
     browser = signed_in(Role.AUDITOR)
     for name in ("action", "received_at__days", "kind"):
         with subtests.test(name):
@@ -255,14 +255,14 @@ def test_the_audit_trail_is_filtered_by_verb_actor_object_and_time(organization,
     for verb, label, object_id in [("a.done", "ann", "1"), ("a.done", "bob", "2"), ("b.done", "ann", "2")]:
         audit.record(verb, actor=audit.Actor("member", label, label), organization_id=organization.pk,
                      object_kind="thing", object_id=object_id)  # fmt: skip
-    assert found(browser, AUDIT, verb="a.done") == ["a.done thing 1", "a.done thing 2"]
-    assert found(browser, AUDIT, actor_label="ann") == ["a.done thing 1", "b.done thing 2"]
-    assert found(browser, AUDIT, object_kind="thing", object_id="2") == ["a.done thing 2", "b.done thing 2"]
-    assert found(browser, AUDIT, object_kind="thing", at__to="2020-01-01") == []
+    assert rows_of(browser, AUDIT, verb="a.done") == ["a.done thing 1", "a.done thing 2"]
+    assert rows_of(browser, AUDIT, actor_label="ann") == ["a.done thing 1", "b.done thing 2"]
+    assert rows_of(browser, AUDIT, object_kind="thing", object_id="2") == ["a.done thing 2", "b.done thing 2"]
+    assert rows_of(browser, AUDIT, object_kind="thing", at__to="2020-01-01") == []
     assert AuditEvent.objects.count() > 3
 
 
-def test_an_audit_events_object_is_asked_for_in_a_field_and_not_picked_from_a_list_of_ids(organization, signed_in):
+def test_the_audit_trail_filters_objects_by_a_field_instead_of_a_list_of_ids(organization, signed_in):
     shown = signed_in(Role.AUDITOR).get(AUDIT).content.decode()
     form = shown.partition('data-filter-title="about (id)"')[2].partition("</details>")[0]
     assert '<input id="filter-object_id"' in form
@@ -271,7 +271,7 @@ def test_an_audit_events_object_is_asked_for_in_a_field_and_not_picked_from_a_li
 
 
 @pytest.mark.once
-def test_lists_pages_and_filters_call_things_as_people_do(api, signed_in):
+def test_lists_pages_and_filters_use_the_same_labels(api, signed_in):
     browser = signed_in(Role.OWNER)
     event = AuditEvent.objects.filter(organization=api.organization).latest("pk")
     shown = browser.get(AUDIT).content.decode()
@@ -285,10 +285,10 @@ def test_lists_pages_and_filters_call_things_as_people_do(api, signed_in):
 
 
 @pytest.mark.once
-def test_an_event_leads_to_what_it_is_about_if_that_is_there_and_may_be_seen(api, signed_in):
+def test_an_event_links_to_its_object_if_the_object_exists_and_may_be_seen(api, signed_in):
     decide(api, "loan-1")
     reconsider(api, "loan-1")
-    person = add_person(api.organization, Role.EDITOR, "somebody@bank.example")
+    person = add_person(api.organization, Role.EDITOR, "person@bank.example")
     about = {
         "record": f"/admin/decisions/decision/{Decision.objects.get(decision_id='loan-1').pk}/change/",
         "key": f"/admin/accounts/apikey/{api.organization.api_keys.get().pk}/change/",
@@ -298,11 +298,11 @@ def test_an_event_leads_to_what_it_is_about_if_that_is_there_and_may_be_seen(api
         kind: AuditEvent.objects.filter(organization=api.organization, object_kind=kind).latest("pk") for kind in about
     }
     links = {role: {} for role in (Role.OWNER, Role.AUDITOR)}
-    for role, found in links.items():
+    for role, addresses in links.items():
         browser = signed_in(role)
         for kind, event in events.items():
             shown = browser.get(f"{AUDIT}{event.pk}/change/").content.decode()
-            found[kind] = re.findall(r'<p class="links"><a href="(.*?)">', shown)
+            addresses[kind] = re.findall(r'<p class="links"><a href="(.*?)">', shown)
     assert links[Role.OWNER] == {kind: [address] for kind, address in about.items()}
     assert links[Role.AUDITOR] == {"record": [about["record"]], "key": [], "member": []}
     person.delete()
@@ -310,7 +310,7 @@ def test_an_event_leads_to_what_it_is_about_if_that_is_there_and_may_be_seen(api
     assert "Show what this event is about" not in shown
 
 
-def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, signed_in):
+def test_the_list_of_reconsiderations_shows_how_long_they_took(api, signed_in):
     decide(api, "loan-1", decided_at="2026-01-02T03:04:05Z")
     decide(api, "loan-2")
     recorded = reconsider(api, "loan-1").json()["decision_id"]
@@ -320,8 +320,8 @@ def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, 
         Decision.objects.filter(decision_id=recorded).update(received_at=datetime(2026, 1, 7, 3, 4, 5, tzinfo=UTC))
     browser = signed_in(Role.AUDITOR)
     path = "/admin/decisions/reconsideration/"
-    assert found(browser, path, review_outcome="overturned") == [recorded]
-    assert len(found(browser, path, q="loan-1")) == 2
+    assert rows_of(browser, path, review_outcome="overturned") == [recorded]
+    assert len(rows_of(browser, path, q="loan-1")) == 2
     shown = browser.get(path, {"review_outcome": "overturned"}).content.decode()
     for part in ("loan-1", "approved", REVIEW["reviewer"], REVIEW["reviewer_authority"], "5.0 days"):
         assert part in shown
@@ -333,7 +333,7 @@ def test_reconsiderations_have_a_list_of_their_own_with_the_time_they_took(api, 
 WITH_A_SEARCH = ["notices/notice", "notices/phrase", "accounts/member", "accounts/invite", "decisions/decision"]
 
 
-def test_a_search_for_thousands_of_words_is_a_search(signed_in, subtests):
+def test_a_search_for_thousands_of_words_is_answered(signed_in, subtests):
     browser = signed_in()
     for rows in WITH_A_SEARCH:
         with subtests.test(rows=rows):

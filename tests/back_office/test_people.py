@@ -1,4 +1,4 @@
-"""Members, invitations and keys: the pages do what the services allow, and say beforehand what they would refuse."""
+"""Members, invitations and keys: the pages do what the services allow, and say in advance what they would refuse."""
 
 import re
 from html import unescape
@@ -26,16 +26,16 @@ def action(row, name):
 
 
 def reasons(answer):
-    """Why buttons are disabled, as a screen reader is told: each button names the element with its reason."""
+    """Return why buttons are disabled, by the elements that they name in `aria-describedby`."""
     page = answer.content.decode()
     names = re.findall(r'<button type="submit"[^>]* disabled aria-describedby="([^"]+)"', page)
     return [unescape(re.search(rf'id="{name}">([^<]*)<', page).group(1)) for name in names]
 
 
-def told(browser):
-    """The message that the next page shows."""
-    found = re.search(r'<ul class="messagelist">\s*<li[^>]*>(.*?)</li>', browser.get("/admin/").content.decode(), re.S)
-    return unescape(found.group(1).strip())
+def message(browser):
+    """Return the message that the next page shows."""
+    match = re.search(r'<ul class="messagelist">\s*<li[^>]*>(.*?)</li>', browser.get("/admin/").content.decode(), re.S)
+    return unescape(match.group(1).strip())
 
 
 @pytest.fixture
@@ -45,24 +45,24 @@ def owner(organization):
 
 @pytest.fixture
 def editor(organization):
-    return add_person(organization, Role.EDITOR, "somebody@bank.example")
+    return add_person(organization, Role.EDITOR, "editor@bank.example")
 
 
 # ── members ──
 
 
-def test_a_member_gets_another_role(editor, signed_in):
+def test_a_members_role_can_be_changed(editor, signed_in):
     browser = signed_in(Role.ADMIN)
     assert browser.submit(page_of(editor), action(editor, "role"), role="approver").status_code == 302
     editor.refresh_from_db()
     assert editor.role == Role.APPROVER
-    assert told(browser) == "From their next request on, somebody@bank.example has the role approver."
+    assert message(browser) == "From their next request on, editor@bank.example has the role approver."
     event = AuditEvent.objects.get(verb="member.role_changed")
     acting = Member.objects.get(role=Role.ADMIN).user.email
     assert (event.actor_label, event.detail) == (acting, {"before": "editor", "after": "approver"})
 
 
-def test_a_member_is_removed(editor, signed_in):
+def test_a_member_can_be_removed(editor, signed_in):
     browser = signed_in(Role.OWNER)
     answer = browser.submit(page_of(editor), action(editor, "remove"))
     assert answer["Location"] == "/admin/accounts/member/"
@@ -71,7 +71,7 @@ def test_a_member_is_removed(editor, signed_in):
 
 @pytest.fixture
 def key_of_an_admin(organization):
-    """A key of another admin."""
+    """Create another admin and a key of theirs."""
     member = add_person(organization, Role.ADMIN, "leaving@bank.example")
     actor = selectors.caller(member).actor
     key, _ = services.create_api_key(caller=Caller(organization.pk, Role.ADMIN, actor), name="Nightly", role=Role.ADMIN)
@@ -80,9 +80,7 @@ def key_of_an_admin(organization):
 
 @pytest.mark.parametrize(("name", "fields"), [("role", {"role": "editor"}), ("remove", {})])
 @pytest.mark.parametrize("keep", [False, True])
-def test_the_keys_of_a_member_are_listed_and_revoked_unless_they_are_kept(
-    key_of_an_admin, signed_in, name, fields, keep
-):
+def test_the_keys_of_a_member_are_listed_and_revoked_by_default(key_of_an_admin, signed_in, name, fields, keep):
     member, key = key_of_an_admin
     browser = signed_in(Role.OWNER)
     page = browser.get(page_of(member)).content.decode()
@@ -91,27 +89,27 @@ def test_the_keys_of_a_member_are_listed_and_revoked_unless_they_are_kept(
     browser.submit(page_of(member), action(member, name), **fields, **({"keep_keys": "on"} if keep else {}))
     key.refresh_from_db()
     assert (key.revoked_at is None) == keep
-    assert f"{'Still working' if keep else 'Revoked'}: Nightly ({key.key_id})." in told(browser)
+    assert f"{'Still working' if keep else 'Revoked'}: Nightly ({key.key_id})." in message(browser)
 
 
-def test_where_a_member_made_no_key_nothing_is_asked(editor, signed_in):
+def test_a_member_without_keys_has_no_choice_about_keys(editor, signed_in):
     page = signed_in(Role.OWNER).get(page_of(editor)).content.decode()
     assert "has no working keys" in page
     assert "keep_keys" not in page
 
 
-def test_an_admin_is_told_that_an_owner_is_out_of_reach(owner, editor, signed_in):
+def test_an_admin_cannot_change_an_owner_and_sees_why(owner, editor, signed_in):
     browser = signed_in(Role.ADMIN)
     assert reasons(browser.get(page_of(owner))) == [OUT_OF_REACH] * 2
     for path, fields in ((action(owner, "role"), {"role": "auditor"}), (action(owner, "remove"), {})):
         browser.submit(page_of(owner), path, **fields)
-        assert told(browser) == OUT_OF_REACH
+        assert message(browser) == OUT_OF_REACH
     browser.submit(page_of(editor), action(editor, "role"), role="owner")
-    assert "not one of the available choices" in told(browser)
+    assert "not one of the available choices" in message(browser)
     assert list(Member.objects.filter(role=Role.OWNER)) == [owner]
 
 
-def test_the_last_owner_is_told_why_they_stay(owner, signed_in, organization):
+def test_the_last_owner_cannot_be_changed_or_removed_and_sees_why(owner, signed_in, organization):
     browser = signed_in(Role.OWNER)
     second = Member.objects.filter(role=Role.OWNER).exclude(pk=owner.pk).get()
     assert reasons(browser.get(page_of(owner))) == []
@@ -120,12 +118,12 @@ def test_the_last_owner_is_told_why_they_stay(owner, signed_in, organization):
         "An organization keeps at least one owner"
     ] * 2
     browser.submit(page_of(second), action(second, "remove"))
-    assert "keeps at least one owner" in told(browser)
+    assert "keeps at least one owner" in message(browser)
     assert Member.objects.filter(pk=second.pk, role=Role.OWNER).exists()
 
 
 @pytest.mark.parametrize("role", OTHERS)
-def test_other_roles_change_nobody(role, editor, signed_in):
+def test_other_roles_cannot_change_members(role, editor, signed_in):
     browser = signed_in(role)
     token = browser.csrf_token("/admin/")
     for name in ("role", "remove"):
@@ -135,7 +133,7 @@ def test_other_roles_change_nobody(role, editor, signed_in):
     assert editor.role == Role.EDITOR
 
 
-def test_members_of_another_organization_are_not_there(other_api, signed_in):
+def test_members_of_another_organization_are_a_404(other_api, signed_in):
     other = other_api.organization.members.get()
     browser = signed_in(Role.OWNER)
     token = browser.csrf_token("/admin/")
@@ -151,17 +149,17 @@ def test_members_of_another_organization_are_not_there(other_api, signed_in):
 INVITE = "/admin/accounts/invite/invite/"
 
 
-def test_a_person_is_invited_and_the_offer_is_withdrawn(signed_in, organization):
+def test_an_invitation_can_be_sent_and_withdrawn(signed_in, organization):
     browser = signed_in(Role.ADMIN)
     assert browser.submit(INVITE, email="New@Else.example", role="editor").status_code == 302
-    made = Invite.objects.get()
-    assert (made.email, made.role) == ("new@else.example", "editor")
+    invite = Invite.objects.get()
+    assert (invite.email, invite.role) == ("new@else.example", "editor")
     assert newest_mail("new@else.example")
-    assert reasons(browser.get(page_of(made))) == []
-    browser.submit(page_of(made), action(made, "withdraw"))
-    made.refresh_from_db()
-    assert made.revoked_at
-    assert reasons(browser.get(page_of(made))) == ["This invitation is revoked."]
+    assert reasons(browser.get(page_of(invite))) == []
+    browser.submit(page_of(invite), action(invite, "withdraw"))
+    invite.refresh_from_db()
+    assert invite.revoked_at
+    assert reasons(browser.get(page_of(invite))) == ["This invitation is revoked."]
 
 
 @pytest.mark.parametrize(
@@ -174,21 +172,21 @@ def test_a_person_is_invited_and_the_offer_is_withdrawn(signed_in, organization)
         ({"email": "owner@bank.example", "role": "editor"}, "belongs to a member of your organization already"),
     ],
 )
-def test_an_offer_that_cannot_be_made_is_told_beside_the_form(signed_in, fields, says):
+def test_an_invalid_invitation_has_an_error_at_the_form(signed_in, fields, says):
     answer = signed_in(Role.ADMIN).submit(INVITE, **fields)
     assert answer.status_code == 422
     assert says in unescape(answer.content.decode())
     assert not Invite.objects.exists()
 
 
-def test_only_an_owner_withdraws_the_offer_to_an_owner(signed_in):
+def test_only_an_owner_withdraws_the_invitation_of_an_owner(signed_in):
     signed_in(Role.OWNER).submit(INVITE, email="a@else.example", role="owner")
-    made = Invite.objects.get()
+    invite = Invite.objects.get()
     browser = signed_in(Role.ADMIN)
-    assert reasons(browser.get(page_of(made))) == [OUT_OF_REACH]
-    browser.submit(page_of(made), action(made, "withdraw"))
-    made.refresh_from_db()
-    assert made.revoked_at is None
+    assert reasons(browser.get(page_of(invite))) == [OUT_OF_REACH]
+    browser.submit(page_of(invite), action(invite, "withdraw"))
+    invite.refresh_from_db()
+    assert invite.revoked_at is None
 
 
 # ── keys ──
@@ -197,7 +195,7 @@ CREATE = "/admin/accounts/apikey/create/"
 
 
 def key_form(browser, **fields):
-    """What a browser sends of the page's form, its hidden fields and the role that it chooses by itself included."""
+    """Return the fields of the page's form, with its hidden fields and its preselected role."""
     page = browser.get(CREATE).content.decode()
     hidden = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page)
     chosen = re.findall(r'<option value="(\w+)" selected>', page)
@@ -208,7 +206,7 @@ def create_key(browser, name):
     return browser.post(CREATE, key_form(browser, name=name))
 
 
-def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
+def test_a_key_is_shown_once_works_and_can_be_revoked(signed_in, client):
     browser = signed_in(Role.ADMIN)
     answer = create_key(browser, "nightly <import>")
     key = ApiKey.objects.get()
@@ -223,7 +221,7 @@ def test_a_key_is_created_shown_once_works_and_is_revoked(signed_in, client):
     assert reasons(browser.get(page_of(key))) == ["This key is revoked already."]
 
 
-def test_a_key_gets_the_role_that_is_chosen_of_those_that_the_operator_may_give(signed_in):
+def test_a_key_gets_a_role_that_the_operator_may_give(signed_in):
     browser = signed_in(Role.ADMIN)
     offered = re.findall(r'<option value="(\w+)"', browser.get(CREATE).content.decode())
     assert offered == ["admin", "approver", "editor", "auditor", "sender"]
@@ -233,7 +231,7 @@ def test_a_key_gets_the_role_that_is_chosen_of_those_that_the_operator_may_give(
     assert ApiKey.objects.count() == 1
 
 
-def test_nobody_is_invited_or_made_a_sender(editor, signed_in):
+def test_a_person_cannot_be_a_sender(editor, signed_in):
     browser = signed_in(Role.OWNER)
     assert '"sender"' not in browser.get(INVITE).content.decode() + browser.get(page_of(editor)).content.decode()
     assert browser.submit(INVITE, email="a@else.example", role="sender").status_code == 422
@@ -243,18 +241,18 @@ def test_nobody_is_invited_or_made_a_sender(editor, signed_in):
     assert not Invite.objects.exists()
 
 
-def test_a_form_that_is_sent_again_makes_no_second_key(signed_in):
+def test_a_form_sent_twice_creates_one_key(signed_in):
     browser = signed_in(Role.ADMIN)
     form = key_form(browser, name="nightly import")
     assert browser.post(CREATE, form).status_code == 200
     for sent in (form, {**form, "form_token": ""}, {**form, "form_token": "made-up"}):
         answer = browser.post(CREATE, sent)
         assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/")
-        assert told(browser).startswith("No key was created: this form was sent before, or is too old.")
+        assert message(browser).startswith("No key was created: this form was sent before, or is too old.")
     assert ApiKey.objects.count() == 1
 
 
-def test_a_form_with_a_mistake_can_be_sent_again_and_so_can_one_of_another_tab(signed_in):
+def test_a_refused_form_and_a_form_of_another_tab_can_be_sent(signed_in):
     browser = signed_in(Role.ADMIN)
     form, other = key_form(browser, name=""), key_form(browser, name="other")
     assert [browser.post(CREATE, form).status_code, browser.post(CREATE, {**form, "name": "x"}).status_code] == [
@@ -264,7 +262,7 @@ def test_a_form_with_a_mistake_can_be_sent_again_and_so_can_one_of_another_tab(s
     assert browser.post(CREATE, other).status_code == 200
 
 
-def test_of_a_form_that_is_sent_many_times_at_once_one_counts(shared_database, signed_in):
+def test_a_form_sent_concurrently_creates_one_key(shared_database, signed_in):
     browser = signed_in(Role.ADMIN)
     form = key_form(browser, name="nightly import")
 
@@ -283,7 +281,7 @@ def test_a_key_needs_a_name(signed_in, name):
     assert not ApiKey.objects.exists()
 
 
-def test_who_made_a_key_or_an_offer_is_told_without_the_kind_of_actor(signed_in, api):
+def test_the_creator_of_a_key_or_invitation_is_shown_without_the_kind_of_actor(signed_in, api):
     browser = signed_in(Role.OWNER)
     create_key(browser, "nightly import")
     browser.submit(INVITE, email="a@else.example", role="editor")
@@ -296,7 +294,7 @@ def test_who_made_a_key_or_an_offer_is_told_without_the_kind_of_actor(signed_in,
 
 @pytest.mark.parametrize("path", [INVITE, CREATE])
 @pytest.mark.parametrize("role", OTHERS)
-def test_other_roles_neither_invite_nor_create_keys(signed_in, role, path):
+def test_other_roles_cannot_invite_or_create_keys(signed_in, role, path):
     browser = signed_in(role)
     token = browser.csrf_token("/admin/")
     fields = {"email": "a@else.example", "role": "editor", "name": "x", "csrfmiddlewaretoken": token}
@@ -315,14 +313,14 @@ def actions(editor, api, organization, signed_in):
     return [action(editor, "role"), action(editor, "remove"), action(invite, "withdraw"), action(key, "revoke")]
 
 
-def test_looking_at_an_action_does_nothing(actions, signed_in):
+def test_a_get_request_for_an_action_is_a_405(actions, signed_in):
     browser = signed_in(Role.OWNER)
     before = AuditEvent.objects.count()
     assert [browser.get(path, {"role": "auditor"}).status_code for path in actions] == [405] * 4
     assert AuditEvent.objects.count() == before
 
 
-def test_who_owes_a_second_factor_does_nothing(actions, signed_in, organization):
+def test_a_member_without_a_required_second_factor_cannot_act(actions, signed_in, organization):
     browser = signed_in(Role.OWNER, "third@bank.example")
     services.require_second_factor(caller=callers.system(organization.pk), required=True)
     token = browser.csrf_token("/account/sessions/")
@@ -333,10 +331,10 @@ def test_who_owes_a_second_factor_does_nothing(actions, signed_in, organization)
         assert answer.status_code == 403, path
         assert "Confirm with your app first" in answer.content.decode()
     assert AuditEvent.objects.count() == before
-    assert browser.get("/admin/accounts/member/").status_code == 200, "looking goes on"
+    assert browser.get("/admin/accounts/member/").status_code == 200, "reading is still allowed"
 
 
-def test_a_form_of_another_site_is_refused(actions, signed_in):
+def test_a_form_without_a_csrf_token_is_refused(actions, signed_in):
     browser = signed_in(Role.OWNER)
     browser.get("/admin/")
     before = AuditEvent.objects.count()
@@ -346,6 +344,6 @@ def test_a_form_of_another_site_is_refused(actions, signed_in):
     assert AuditEvent.objects.count() == before
 
 
-def test_without_signing_in_there_is_nothing(actions, client):
+def test_without_a_session_every_action_redirects_to_sign_in(actions, client):
     for path in [*actions, INVITE, CREATE]:
         assert client.post(path)["Location"].startswith("/admin/login/")

@@ -1,4 +1,4 @@
-"""The record on a decision's page: a tree of paths and values, usable however large it is, and files to take away."""
+"""The record on a decision's page: a tree of paths and values for any size of record, and downloads."""
 
 import json
 import re
@@ -34,11 +34,11 @@ RECORD = {
 
 def test_each_field_has_the_path_that_notices_cite_and_its_value():
     payload = json.dumps(RECORD).encode()
-    found = {node.path: node.value for node in walk(record_tree.part(payload).nodes) if node.value is not None}
+    shown = {node.path: node.value for node in walk(record_tree.part(payload).nodes) if node.value is not None}
     cited = {path: json.loads(scalar) for path, scalar in fields.leaves(payload)}
-    assert set(found) - set(cited) == {"events.empty", "events.none"}
+    assert set(shown) - set(cited) == {"events.empty", "events.none"}
     for path, value in cited.items():
-        assert found[path] == (value if isinstance(value, str) else json.dumps(value))
+        assert shown[path] == (value if isinstance(value, str) else json.dumps(value))
 
 
 def test_the_tree_is_in_the_order_of_the_record():
@@ -58,7 +58,7 @@ def test_a_part_is_found_by_its_path(path):
 @pytest.mark.parametrize(
     "path", ["nothing", "outcome.action", "outcome.", ".", "outcome.reasons.2", "outcome.act", "\x00"]
 )
-def test_what_is_no_part_of_the_record_is_not_there(api, signed_in, path):
+def test_an_unknown_part_of_the_record_is_a_404(api, signed_in, path):
     receipt = api.ingest(RECORD).json()
     browser = signed_in(Role.AUDITOR)
     assert browser.get(page_of(receipt), {"at": path}).status_code == 404
@@ -66,12 +66,12 @@ def test_what_is_no_part_of_the_record_is_not_there(api, signed_in, path):
 
 @pytest.fixture(scope="module")
 def huge():
-    """10,000 fields in 500 KB: as many in one list, and as many in parts."""
+    """Return a record of 10,000 fields in 500 KB, half of them in a list, half in parts."""
     parts = {f"part {number}": {f"field {n}": "x" * 60 for n in range(50)} for number in range(100)}
     return json.dumps({"decision_id": "huge", "list": list(range(5000)), "parts": parts, "text": "y" * 30_000}).encode()
 
 
-def test_a_page_shows_a_bounded_number_of_fields_and_leads_to_every_other(huge):
+def test_a_page_shows_a_bounded_number_of_fields_and_links_to_the_others(huge):
     seen, wanted = set(), [("", 0)]
     while wanted:
         part = record_tree.part(huge, *wanted.pop())
@@ -83,7 +83,7 @@ def test_a_page_shows_a_bounded_number_of_fields_and_leads_to_every_other(huge):
     assert seen == {path for path, _ in fields.leaves(huge)}
 
 
-def test_a_deep_record_is_divided_before_it_is_too_narrow_to_read(api, signed_in):
+def test_a_deep_record_is_divided_into_readable_pages(api, signed_in):
     record = {"decision_id": "deep", "nested": {}}
     nested = record["nested"]
     for _ in range(60):
@@ -96,7 +96,7 @@ def test_a_deep_record_is_divided_before_it_is_too_narrow_to_read(api, signed_in
     assert 5 < pages < 10
 
 
-def test_a_huge_record_is_collapsed_and_its_parts_are_pages(api, signed_in, huge):
+def test_a_huge_record_is_collapsed_and_divided_into_pages(api, signed_in, huge):
     path = page_of(api.ingest(huge).json())
     browser = signed_in(Role.AUDITOR)
     shown = browser.get(path).content.decode()
@@ -109,13 +109,13 @@ def test_a_huge_record_is_collapsed_and_its_parts_are_pages(api, signed_in, huge
     assert browser.get(path, {"at": "list", "from": "-1"}).status_code == 200
 
 
-def test_a_long_key_is_not_repeated_with_every_field_below_it(api, signed_in):
+def test_a_long_key_is_not_repeated_for_every_field_below_it(api, signed_in):
     record = {"decision_id": "x", "k" * 40_000: {f"f{n}": {"a": n} for n in range(350)}}
     path = page_of(api.ingest(record).json())
     assert len(signed_in(Role.AUDITOR).get(path).content) < 400_000
 
 
-def test_a_path_can_be_copied_whole(api, signed_in):
+def test_a_path_can_be_copied(api, signed_in):
     shown = signed_in(Role.AUDITOR).get(page_of(api.ingest(RECORD).json())).content.decode()
     for path in ("outcome.reasons.1", 'events."a.b".inner'):
         assert f'data-copy="{path}"'.replace('"a.b"', "&quot;a.b&quot;") in shown
@@ -124,7 +124,7 @@ def test_a_path_can_be_copied_whole(api, signed_in):
 # ── files ──
 
 
-def test_the_record_and_the_receipt_can_be_taken_away(api, signed_in):
+def test_the_record_and_the_receipt_can_be_downloaded(api, signed_in):
     raw = b'{"decision_id": "l\xc3\xb6an/1",  "ratio": 0.920}'
     receipt = api.ingest(raw).json()
     browser = signed_in(Role.AUDITOR)
@@ -135,7 +135,7 @@ def test_the_record_and_the_receipt_can_be_taken_away(api, signed_in):
     assert browser.get(f"{base}/receipt/").json() == api.get(f"/v1/decisions/{quote('löan/1', safe='')}/receipt").json()
 
 
-def test_what_cannot_be_read_is_told_on_the_page(api, signed_in, filesystem_vault):
+def test_a_download_of_a_missing_record_says_what_is_wrong(api, signed_in, filesystem_vault):
     receipt = api.ingest({"decision_id": "x"}).json()
     (path,) = filesystem_vault.rglob(receipt["record_id"].replace("-", ""))
     path.unlink()
@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_told_on_the_page(api, signed_in, filesystem_vaul
         assert "The stored record is missing from its vault." in answer.content.decode()
 
 
-def test_files_of_another_organization_are_not_there(other_api: Api, signed_in):
+def test_downloads_of_another_organization_are_a_404(other_api: Api, signed_in):
     receipt = other_api.ingest({"decision_id": "x"}).json()
     browser = signed_in(Role.OWNER)
     for name in ("record", "receipt"):
@@ -156,7 +156,7 @@ def test_files_of_another_organization_are_not_there(other_api: Api, signed_in):
 # ── panels ──
 
 
-def test_another_app_adds_a_section_to_the_page(api, signed_in, monkeypatch):
+def test_another_app_can_add_a_section_to_the_page(api, signed_in, monkeypatch):
     asked = []
 
     def panel(request, decision):

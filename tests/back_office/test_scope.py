@@ -1,4 +1,4 @@
-"""One organization at a time: a member's own, or the one that whoever runs the platform has picked, only to look at."""
+"""Scope of a session: a member's organization, or, read-only, an organization picked by a platform administrator."""
 
 import uuid
 
@@ -24,7 +24,7 @@ def _records(api, other_api):
     other_api.ingest({"decision_id": CANARY})
 
 
-def test_without_a_pick_lists_are_empty_and_say_so(runner, subtests):
+def test_lists_are_empty_until_an_organization_is_picked(runner, subtests):
     for path in LISTS:
         with subtests.test(path=path):
             answer = runner.get(f"/admin/{path}/")
@@ -33,7 +33,7 @@ def test_without_a_pick_lists_are_empty_and_say_so(runner, subtests):
             assert "Pick an organization" in answer.content.decode()
 
 
-def test_who_runs_the_platform_sees_what_they_picked_and_nothing_else(runner, organization, other_api):
+def test_a_platform_administrator_sees_only_the_picked_organization(runner, organization, other_api):
     pick(runner, other_api.organization)
     shown = runner.get("/admin/decisions/decision/").content.decode()
     assert CANARY in shown
@@ -42,14 +42,14 @@ def test_who_runs_the_platform_sees_what_they_picked_and_nothing_else(runner, or
     assert CANARY not in runner.get("/admin/decisions/decision/").content.decode()
 
 
-def test_what_is_no_organization_cannot_be_picked(runner, subtests):
+def test_an_unknown_organization_cannot_be_picked(runner, subtests):
     for picked in (uuid.uuid4(), "", "x", "\x00"):
         with subtests.test(picked=picked):
             answer = runner.submit("/admin/", "/account/organization/", organization=str(picked))
             assert answer.status_code == 404
 
 
-def test_nobody_picks_an_organization_that_is_not_theirs(signed_in, organization, other_api):
+def test_a_member_cannot_pick_another_organization(signed_in, organization, other_api):
     add_person(organization, Role.OWNER, "both@bank.example")
     browser = signed_in(Role.OWNER)
     token = browser.csrf_token("/account/sessions/")
@@ -58,7 +58,7 @@ def test_nobody_picks_an_organization_that_is_not_theirs(signed_in, organization
     assert CANARY not in browser.get("/admin/decisions/decision/").content.decode()
 
 
-def test_a_member_of_two_organizations_switches_in_the_header_and_acts_with_the_role_held_there(api, other_api):
+def test_a_member_of_two_organizations_has_the_role_of_the_picked_one(api, other_api):
     person = add_person(api.organization, Role.OWNER, "both@bank.example")
     add_person(other_api.organization, Role.AUDITOR, "both@bank.example")
     browser = sign_in(person.user.email)
@@ -68,19 +68,19 @@ def test_a_member_of_two_organizations_switches_in_the_header_and_acts_with_the_
     assert browser.get("/admin/accounts/member/").status_code == 403
 
 
-def test_a_member_of_one_organization_is_not_asked(signed_in, organization):
+def test_a_member_of_one_organization_need_not_pick_it(signed_in, organization):
     shown = signed_in(Role.EDITOR).get("/admin/").content.decode()
     assert "/account/organization/" not in shown
     assert organization.name in shown
 
 
-def test_picking_takes_a_form_with_the_token(runner, organization):
+def test_picking_requires_a_csrf_token(runner, organization):
     assert runner.get("/account/organization/").status_code == 405
     assert runner.post("/account/organization/", {"organization": str(organization.pk)}).status_code == 403
     assert runner.get("/admin/decisions/decision/").context["cl"].result_count == 0
 
 
-def test_whoever_runs_the_platform_only_looks(runner, api):
+def test_a_platform_administrator_cannot_act(runner, api):
     pick(runner, api.organization)
     member = api.organization.members.get()
     key = api.organization.api_keys.first()
@@ -101,7 +101,7 @@ def test_whoever_runs_the_platform_only_looks(runner, api):
     assert "members act." in shown
 
 
-def test_a_membership_counts_for_its_own_organization_alone_also_for_who_runs_the_platform(runner, api, other_api):
+def test_a_platform_administrators_membership_counts_only_in_its_organization(runner, api, other_api):
     add_person(api.organization, Role.OWNER, "runner@platform.example")
     pick(runner, other_api.organization)
     token = runner.csrf_token("/admin/")

@@ -1,4 +1,4 @@
-"""The start page: what needs attention, urgent first, and charts, which apps place there themselves."""
+"""The start page: needs, urgent first, and charts, which the apps register."""
 
 import re
 from datetime import timedelta
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sources(monkeypatch):
-    """What this test places on the page, instead of what the apps do."""
+    """Replace the needs and charts of the apps by those of the test."""
     placed = {"needs": [], "charts": []}
     monkeypatch.setattr(start_page, "_NEEDS", [lambda request, organization: placed["needs"]])
     monkeypatch.setattr(start_page, "_CHARTS", [lambda request, organization: placed["charts"]])
@@ -33,7 +33,7 @@ def section(browser, name):
     return re.search(rf'<section class="{name}".*?</section>', page, re.DOTALL).group()
 
 
-def test_needs_are_listed_urgent_first_and_those_without_a_count_are_not(sources, signed_in):
+def test_needs_with_a_count_are_listed_urgent_first(sources, signed_in):
     sources["needs"] = [Need("late things", "late thing", 1, "/late/"), Need("no things", "", 0, "/no/"),
                         Need("burning <things>", "", 1001, "/burning/", urgent=True)]  # fmt: skip
     shown = section(signed_in(), "needs")
@@ -44,11 +44,11 @@ def test_needs_are_listed_urgent_first_and_those_without_a_count_are_not(sources
     assert 'href="/burning/"' in shown
 
 
-def test_where_nothing_waits_the_page_says_so(sources, signed_in):
+def test_the_page_says_so_if_nothing_needs_attention(sources, signed_in):
     assert "Nothing at the moment." in section(signed_in(), "needs")
 
 
-def test_what_people_do_all_day_comes_before_accounts_and_custody(signed_in):
+def test_daily_work_comes_before_accounts_and_custody(signed_in):
     browser = signed_in()
     for path in ("/admin/", "/admin/decisions/decision/"):
         shown = browser.get(path).content.decode()
@@ -56,7 +56,7 @@ def test_what_people_do_all_day_comes_before_accounts_and_custody(signed_in):
         assert apps == ["notices", "connectors", "retention", "decisions", "custody", "accounts"]
 
 
-def test_the_page_of_an_app_is_the_list_of_what_is_in_it_alone(signed_in):
+def test_the_page_of_an_app_lists_only_its_models(signed_in):
     shown = signed_in().get("/admin/accounts/").content.decode()
     assert "Audit events</a>" in shown
     assert "<h1>Accounts</h1>" in shown
@@ -64,7 +64,7 @@ def test_the_page_of_an_app_is_the_list_of_what_is_in_it_alone(signed_in):
         assert other not in shown
 
 
-def test_a_chart_is_a_table_and_its_bars_are_as_long_as_their_values(sources, signed_in):
+def test_a_chart_is_a_table_with_bars_in_proportion_to_their_values(sources, signed_in):
     bars = [Bar("one", 5, "of 9"), Bar("<two>", 10), Bar("three", 0)]
     sources["charts"] = [Chart("Things", bars, "/things/", "How many."), Chart("None", [], "/none/")]
     shown = section(signed_in(), "chart-card")
@@ -80,7 +80,7 @@ def test_a_chart_of_shares_is_drawn_against_the_whole():
 
 
 @pytest.mark.parametrize("rows", [0, 2, 3, 4, 9])
-def test_a_capped_count_says_more_than_so_many_and_no_more(rows, organization, monkeypatch):
+def test_a_capped_count_stops_one_above_its_limit(rows, organization, monkeypatch):
     monkeypatch.setattr(lists, "MAX_ROWS", 3)
     before = AuditEvent.objects.latest("pk").pk
     for number in range(rows):
@@ -88,7 +88,7 @@ def test_a_capped_count_says_more_than_so_many_and_no_more(rows, organization, m
     assert capped_count(AuditEvent.objects.filter(pk__gt=before)) == min(rows, 4)
 
 
-def test_decisions_are_counted_by_the_day_they_came_on(api, other_api):
+def test_decisions_are_counted_by_the_day_of_their_receipt(api, other_api):
     for number, days in enumerate([0, 0, 1, 13, 14]):
         api.ingest({"decision_id": f"d{number}"})
         with unguarded():
@@ -98,12 +98,12 @@ def test_decisions_are_counted_by_the_day_they_came_on(api, other_api):
     assert [bar.value for bar in chart.bars] == [1, *[0] * 11, 1, 2]
 
 
-def test_there_is_no_chart_of_nothing(api):
+def test_a_chart_without_decisions_has_no_bars(api):
     assert not any(chart.bars for chart in back_office.charts(_OwnerRequest(api), api.organization))
 
 
 class _OwnerRequest:
-    """What the sources of charts need of a request."""
+    """A request with the attributes that the sources of charts need."""
 
     def __init__(self, api):
         self.user, self.session, self.META = api.organization.members.get().user, {}, {}
@@ -118,17 +118,17 @@ def test_the_chart_of_reviews_counts_the_newest(api, monkeypatch):
     assert [(bar.label, bar.value, bar.note) for bar in chart.bars] == [("Scorer", 0, "% of 2")]
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(30, False), (90, True)])
-def test_a_record_that_waits_for_its_vault_longer_than_a_minute_needs_attention(api, signed_in, seconds, told):
+@pytest.mark.parametrize(("seconds", "is_shown"), [(30, False), (90, True)])
+def test_a_record_that_waits_for_its_vault_for_over_a_minute_needs_attention(api, signed_in, seconds, is_shown):
     api.ingest({"decision_id": "x"})
     since = timezone.now() - timedelta(seconds=seconds)
     with unguarded():
         Entry.objects.update(state=Entry.State.RESERVED, received_at=since)
     shown = section(signed_in(Role.AUDITOR), "needs")
-    assert ("record sealed, but not in its vault" in shown) == told
+    assert ("record sealed, but not in its vault" in shown) == is_shown
 
 
-def test_what_another_organization_has_to_do_is_not_told(api, other_api, signed_in, runner):
+def test_needs_of_another_organization_are_not_shown(api, other_api, signed_in, runner):
     other_api.ingest({"decision_id": "x"})
     with unguarded():
         Entry.objects.update(state=Entry.State.RESERVED, received_at=timezone.now() - timedelta(hours=1))
