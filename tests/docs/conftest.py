@@ -10,7 +10,7 @@ from tests.system.live import Server, server
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A running service with SQLite and the filesystem vault, as docs/custody.md describes them."""
+    """Run a service with SQLite and the filesystem vault, as docs/custody.md describes them."""
     data = tmp_path_factory.mktemp("data")
     with server(database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT="filesystem") as running:
         yield running
@@ -18,7 +18,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def desk(service: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory a reader of the documents works in, with the data of the running service in `var`."""
+    """Return the working directory of a reader, with the data of the running service in `var`."""
     directory = tmp_path_factory.mktemp("desk")
     (directory / "var").symlink_to(service.data_dir)
     (directory / "samples").symlink_to(CHECKOUT / "samples")

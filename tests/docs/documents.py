@@ -1,8 +1,8 @@
 """The project's documents, and the code in them.
 
-A block fenced as `bash` or `python` is run. The blocks of a document run in order, and share their directory, exported
-variables and functions. A `text` block right after one is what it must print, where `…` matches anything. Other blocks
-(`sh`, `json`, …) are only read.
+Blocks fenced as `bash` or `python` are run. The blocks of a document run in order, and share their directory, exported
+variables and functions. A `text` block right after such a block has the expected output, where `…` matches anything.
+Other blocks (`sh`, `json`, …) are not run.
 """
 
 import re
@@ -30,11 +30,11 @@ class Block(NamedTuple):
     language: str
     code: str
     printed: str
-    """What the block must print, or nothing if the document does not show it."""
+    """The expected output, or empty if the document does not show it."""
 
 
 def blocks(document: Path) -> list[Block]:
-    return [Block(*found) for found in _FENCE.findall(document.read_text())]
+    return [Block(*groups) for groups in _FENCE.findall(document.read_text())]
 
 
 def text(name: str) -> str:
@@ -42,25 +42,25 @@ def text(name: str) -> str:
 
 
 def section(document: str, heading: str) -> str:
-    """The text below a heading, down to the next heading of its rank."""
+    """Return the text below a heading, up to the next heading."""
     return re.split(r"^#+ ", text(document).split(f"## {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def first_column(table: str) -> list[str]:
-    """The code names in the first cells of a table's rows."""
+    """Return the code names in the first cells of a table's rows."""
     return [
         name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)
     ]
 
 
 def start_shell(directory: Path, **variables: object) -> None:
-    """Let the blocks of a document begin in a directory, with these exported variables."""
+    """Let the blocks of a document start in a directory, with these exported variables."""
     exports = [f"export {name}={shlex.quote(str(value))}\n" for name, value in variables.items()]
     _state(directory).write_text("".join(exports))
 
 
 def run(block: Block, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run a block as a reader would who copies it into the shell of the blocks before."""
+    """Run a block in the shell of the blocks before, as if a reader had copied it there."""
     state = shlex.quote(str(_state(directory)))
     shell = _SHELL.format(code=block.code, state=state)
     if block.language == "python":
@@ -77,5 +77,5 @@ def _state(directory: Path) -> Path:
 
 
 def as_pattern(printed: str) -> str:
-    """A regular expression for what a document shows."""
+    """Return a regular expression for the output that a document shows."""
     return ".*".join(map(re.escape, printed.strip().split("…")))

@@ -1,4 +1,4 @@
-"""The guide to packs names every key that a pack can have, and no others in its tables."""
+"""The guide to packs: it names every key of a pack, and its tables have no others."""
 
 import re
 
@@ -15,8 +15,8 @@ NAMED = set(re.findall(r"\w+", " ".join(_CODE)))
 
 
 def _models(kind: type[BaseModel] = BaseModel) -> list[type[BaseModel]]:
-    below = [each for child in kind.__subclasses__() for each in (child, *_models(child))]
-    return [each for each in dict.fromkeys(below) if each.__module__.startswith(packs.__name__)]
+    below = [model for child in kind.__subclasses__() for model in (child, *_models(child))]
+    return [model for model in dict.fromkeys(below) if model.__module__.startswith(packs.__name__)]
 
 
 PARTS = _models()
@@ -27,9 +27,9 @@ def test_every_key_of_a_pack_is_named(part: type[BaseModel]):
     assert [name for name in part.model_fields if name not in NAMED] == []
 
 
-def test_no_table_has_a_key_that_no_pack_has():
+def test_the_tables_have_only_keys_of_packs():
     keys = {name for part in PARTS for name in part.model_fields}
     tables = [table for table in re.split(r"\n\n", _PROSE) if re.match(r"(?:\| |.*\n\| )?\| key ", table)]
-    told = {name for table in tables for cell in first_column(table) for name in re.findall(r"[a-z_]+", cell)}
+    documented = {name for table in tables for cell in first_column(table) for name in re.findall(r"[a-z_]+", cell)}
     assert len(tables) > 4
-    assert told <= keys | {"placeholder"}
+    assert documented <= keys | {"placeholder"}

@@ -1,4 +1,4 @@
-"""The guides to customers' clouds: each statement of a policy belongs to the checks that need it, and none is idle."""
+"""The guides to customers' clouds: each statement of a policy is needed by the checks that the guide names."""
 
 import json
 import re
@@ -23,9 +23,9 @@ def _json_blocks(provider: str) -> list[dict]:
 
 
 def _aws() -> dict[str, set[str]]:
-    _trust, policy = [each for each in _json_blocks("aws") if "Statement" in each]
-    actions = {each["Sid"]: each["Action"] for each in policy["Statement"]}
-    return {name: {found} if isinstance(found, str) else set(found) for name, found in actions.items()}
+    _trust, policy = [block for block in _json_blocks("aws") if "Statement" in block]
+    statements = {statement["Sid"]: statement["Action"] for statement in policy["Statement"]}
+    return {name: {actions} if isinstance(actions, str) else set(actions) for name, actions in statements.items()}
 
 
 def _gcp() -> dict[str, set[str]]:
@@ -35,34 +35,34 @@ def _gcp() -> dict[str, set[str]]:
 
 
 def _azure() -> dict[str, set[str]]:
-    roles = [each for each in _json_blocks("azure") if "Actions" in each]
-    return {each["Name"]: {*each["Actions"], *each["DataActions"]} for each in roles}
+    roles = [block for block in _json_blocks("azure") if "Actions" in block]
+    return {role["Name"]: {*role["Actions"], *role["DataActions"]} for role in roles}
 
 
 POLICIES: dict[str, Callable[[], dict[str, set[str]]]] = {"aws": _aws, "gcp": _gcp, "azure": _azure}
 
 
 def _needed(provider: str) -> dict[str, set[str]]:
-    """By check, what it needs itself, and what vaults and keys need of which it speaks."""
-    asked = {each.id: {each.permission, *each.covers} - {""} for each in proving.questions(provider)}
-    return {name: needed for name, needed in asked.items() if needed}
+    """Return the permissions of each check: its own, and those of vaults and keys that it covers."""
+    permissions = {check.id: {check.permission, *check.covers} - {""} for check in proving.questions(provider)}
+    return {name: needed for name, needed in permissions.items() if needed}
 
 
 def _named(provider: str) -> dict[str, set[str]]:
-    """By statement, the checks that the table ties it to."""
+    """Return the checks that the table names for each statement."""
     rows = re.findall(r"^\| `([^`]+)`[^|]*\| ([^|]*) \|", section(_page(provider), "The policy"), re.MULTILINE)
     return {statement: set(re.findall(r"`(\w+)`", checks)) for statement, checks in rows}
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_policy_allows_what_checks_vaults_and_keys_need_and_no_more(provider: str):
+def test_a_policy_allows_exactly_the_permissions_that_checks_need(provider: str):
     allowed = set().union(*POLICIES[provider]().values())
     assert allowed == set().union(*_needed(provider).values())
     assert not [action for action in allowed if "*" in action]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_vaults_and_keys_need_nothing_that_no_check_speaks_for(provider: str):
+def test_checks_cover_all_permissions_of_vaults_and_keys(provider: str):
     module = import_module(f"custody.clouds.{provider}.configuration")
     named = {name: getattr(module, name) for name in dir(module) if name.endswith("_PERMISSIONS")}
     assert {"STORAGE_PERMISSIONS", "WRAPPING_PERMISSIONS", "SIGNING_PERMISSIONS"} <= set(named)
@@ -70,7 +70,7 @@ def test_vaults_and_keys_need_nothing_that_no_check_speaks_for(provider: str):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_each_statement_is_tied_to_the_checks_that_need_it(provider: str):
+def test_each_statement_names_the_checks_that_need_it(provider: str):
     policy, tied, needed = POLICIES[provider](), _named(provider), _needed(provider)
     assert set(tied) == set(policy)
     for statement, actions in policy.items():
@@ -81,21 +81,21 @@ def test_each_statement_is_tied_to_the_checks_that_need_it(provider: str):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_check_and_every_setting_is_explained_and_no_other(provider: str):
+def test_exactly_the_existing_checks_and_settings_are_explained(provider: str):
     checks = first_column(section(_page(provider), "Checks"))
     assert checks == list(dict.fromkeys(checks))
-    assert set(checks) == {each.id for each in proving.questions(provider)}
+    assert set(checks) == {check.id for check in proving.questions(provider)}
     assert set(first_column(section(_page(provider), "Settings"))) == set(clouds.of(provider).model_fields)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_example_is_a_good_configuration(provider: str):
-    (example,) = [each for each in _json_blocks(provider) if "provider" in each]
+def test_the_example_is_a_valid_configuration(provider: str):
+    (example,) = [block for block in _json_blocks(provider) if "provider" in block]
     assert example["provider"] == provider
     clouds.checked(provider, example["config"])
 
 
-def test_the_check_has_the_names_that_are_told():
-    told = list(first_column(section("docs/custody/README.md", "The test")))
-    assert told == list(proving.Check.__dataclass_fields__)
+def test_the_guide_names_the_fields_of_a_check():
+    documented = list(first_column(section("docs/custody/README.md", "The test")))
+    assert documented == list(proving.Check.__dataclass_fields__)
     assert "](keys.svg)" in text("docs/custody/README.md")

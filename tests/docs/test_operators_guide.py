@@ -1,4 +1,4 @@
-"""What the operator's guide tells of the pages is what they have."""
+"""The operator's guide: it names the keys, actions, lists and states that the pages have."""
 
 import re
 
@@ -13,34 +13,34 @@ GUIDE = "docs/operators-guide.md"
 OF_EVERY_LIST = {"j", "k"}
 
 
-def test_it_names_every_key_of_a_notices_page_and_no_other():
+def test_the_guide_names_exactly_the_keys_of_a_notices_page():
     links = set(re.findall(r'data-key="(\w)"', text("templates/notices/review.html")))
     assert links
-    told = set(re.findall(r"`(\w)`", section(GUIDE, "Keyboard")))
-    assert told == links | {action.key for action in ACTIONS.values()} | OF_EVERY_LIST
+    documented = set(re.findall(r"`(\w)`", section(GUIDE, "Keyboard")))
+    assert documented == links | {action.key for action in ACTIONS.values()} | OF_EVERY_LIST
 
 
-def test_it_names_everything_that_can_be_done_with_a_notice():
+def test_the_guide_names_every_action_on_a_notice():
     assert [action.label for action in ACTIONS.values() if f"*{action.label}*" not in text(GUIDE)] == []
 
 
-def test_it_names_the_lists_of_fields_and_the_groups_of_packs_as_the_pages_do():
+def test_the_guide_and_the_pages_use_the_same_names_for_lists_and_groups():
     lists = [field.label for field in SettingsForm.base_fields.values() if isinstance(field, FieldNames)]
     groups = re.findall(r'optgroup label="([^"]+)"', text("templates/notices/pack_field.html"))
     assert len(lists) == len(groups) == 2
     assert [label for label in (*lists, *groups) if f"*{label}*" not in text(GUIDE)] == []
 
 
-def test_it_tells_of_every_state_of_a_request_that_waits():
+def test_the_guide_names_the_states_of_a_waiting_request():
     assert "*to be told*" in text(GUIDE)
     assert words("en")["status"] in text(GUIDE)
 
 
-def test_its_row_of_the_phrasebook_has_the_columns_of_one():
+def test_the_guides_row_of_the_phrasebook_has_all_columns():
     head, _, row = [line for line in section(GUIDE, "The phrasebook").splitlines() if line.startswith("|")]
     assert [name.strip() for name in head.strip("|").split("|")] == list(COLUMNS)
     assert row.count("|") == head.count("|")
 
 
-def test_it_follows_the_decision_of_the_pictures():
+def test_the_guide_and_the_pictures_use_the_same_decision():
     assert f"`{DECISION}`" in text(GUIDE)

@@ -1,4 +1,4 @@
-"""No column that holds text is without a line that says what it may hold about persons, and the page says the same."""
+"""Declarations of personal data: every text column has one, and the page agrees with them."""
 
 from datetime import timedelta
 
@@ -21,16 +21,16 @@ def texts(model):
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if texts(model)], ids=lambda model: model._meta.label)
-def test_every_column_that_holds_text_says_what_and_what_becomes_of_it(model):
+def test_every_text_column_is_declared(model):
     assert texts(model) <= set(declared().get(model, {}))
 
 
 @pytest.mark.parametrize("model", declared(), ids=lambda model: model._meta.label)
-def test_no_line_is_about_a_column_that_is_not_there(model):
+def test_every_declared_column_exists(model):
     assert set(declared()[model]) <= {field.name for field in model._meta.concrete_fields}
 
 
-def test_whatever_stays_says_why():
+def test_every_column_that_stays_has_a_reason():
     stays = {Fate.KEPT, Fate.AGES, Fate.RARE}
     silent = [
         f"{model._meta.label}.{name}"
@@ -41,13 +41,13 @@ def test_whatever_stays_says_why():
     assert silent == []
 
 
-def test_a_row_goes_as_a_whole_or_stays_as_a_whole():
+def test_a_row_is_deleted_or_kept_as_a_whole():
     for model, columns in declared().items():
         fates = {column.fate for column in columns.values()}
         assert Fate.DELETED not in fates or fates == {Fate.DELETED}, model
 
 
-def test_the_page_is_as_the_code_has_it():
+def test_the_page_agrees_with_the_declarations():
     page = text("docs/personal-data.md")
     assert personal_data.with_table(page) == page, "run `make docs`"
     for model in MODELS:
@@ -55,5 +55,5 @@ def test_the_page_is_as_the_code_has_it():
             assert model._meta.proxy or f"| `{model._meta.db_table}` | `{name}` |" in page
 
 
-def test_answers_that_are_kept_are_no_older_than_the_youngest_record_that_is_disposed_of():
+def test_stored_answers_expire_before_a_record_can_be_disposed_of():
     assert timedelta(days=MIN_DAYS) >= LIFETIME

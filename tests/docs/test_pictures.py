@@ -1,4 +1,4 @@
-"""Pictures in the documents: each is made by the script, is shown somewhere, says what it shows, and is small."""
+"""Pictures in the documents: the script makes each, a document shows it with an alternative text, and it is small."""
 
 import re
 from pathlib import Path
@@ -10,11 +10,11 @@ from docs.screenshots import OF_THE_TOUR, PICTURES
 from tests.docs.documents import CHECKOUT, DOCUMENTS, text
 
 _SHOWN = re.compile(r"!\[([^\]]*)\]\(([^)]*\.png)\)")
-_MOST_BYTES, _WIDEST = 150_000, 1280
+_MAX_BYTES, _MAX_WIDTH = 150_000, 1280
 FILES = sorted(PICTURES.glob("*.png"))
 
 
-def test_every_picture_is_made_by_the_script_and_shown_somewhere():
+def test_the_script_makes_every_picture_and_a_document_shows_it():
     scripts = text("docs/screenshots.py") + text("docs/walk.py")
     made = {*re.findall(r'shoot\(\s*\w+,\s*"([\w-]+)"', scripts), *OF_THE_TOUR.values()}
     shown = {(path.parent / file).resolve() for path in DOCUMENTS for _, file in _SHOWN.findall(path.read_text())}
@@ -24,13 +24,13 @@ def test_every_picture_is_made_by_the_script_and_shown_somewhere():
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_a_picture_is_small_enough_to_load_and_to_read(file: Path):
-    assert file.stat().st_size < _MOST_BYTES
+    assert file.stat().st_size < _MAX_BYTES
     with Image.open(file) as image:
-        assert image.width <= _WIDEST
+        assert image.width <= _MAX_WIDTH
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(CHECKOUT).as_posix())
-def test_a_picture_is_told_to_who_does_not_see_it(document: Path):
-    said = [alternative for alternative, _ in _SHOWN.findall(document.read_text())]
-    assert all(len(alternative.split()) >= 4 for alternative in said)
-    assert len(said) == len(set(said))
+def test_every_picture_has_a_distinct_alternative_text(document: Path):
+    texts = [alternative for alternative, _ in _SHOWN.findall(document.read_text())]
+    assert all(len(alternative.split()) >= 4 for alternative in texts)
+    assert len(texts) == len(set(texts))

@@ -1,4 +1,4 @@
-"""The table of fields in docs/srf-record.md is what packs and drafts do with them."""
+"""The table of fields in docs/srf-record.md: it agrees with the packs and drafts."""
 
 import json
 
@@ -15,11 +15,11 @@ PAGE = text("docs/srf-record.md")
 SCHEMA = json.loads(text("docs/srf-record.schema.json"))
 
 
-def test_the_table_is_as_packs_and_drafts_have_it():
+def test_the_table_agrees_with_packs_and_drafts():
     assert record_fields.with_table(PAGE) == PAGE, "run `make docs`"
 
 
-def test_every_field_that_a_pack_asks_for_has_a_row():
+def test_every_field_that_a_pack_uses_has_a_row():
     rows = {line.split("`")[1] for line in record_fields.table().splitlines()[2:]}
     assert set(record_names()) <= rows
     asked = {path for pack in packs().values() for path in pack.record_paths}
@@ -38,22 +38,22 @@ def test_every_field_that_a_pack_asks_for_has_a_row():
         ("outcome.appeal.internal_days", "the text's `appeal_days` (`us_health_denial`)"),
     ],
 )
-def test_a_row_says_what_becomes_of_the_field(field, says):
+def test_a_row_says_what_the_field_is_used_for(field, says):
     (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{field}` |") and line.count("|") == 5]
     assert says in row
 
 
-def test_the_profile_whose_misspellings_are_found_is_the_one_of_the_schema():
+def test_the_profile_of_misspellings_agrees_with_the_schema():
     assert sorted(PROFILE) == sorted(_leaves(SCHEMA, ""))
 
 
 def _leaves(schema: dict, path: str) -> list[str]:
-    """The paths of a schema's properties, without positions in lists; events have no fixed ones."""
+    """Return the paths of a schema's properties, without positions in lists. Events have no fixed properties."""
     shapes = [schema, *schema.get("anyOf", [])]
     items = [
-        each for shape in shapes if "items" in shape for each in (shape["items"], *shape["items"].get("anyOf", []))
+        item for shape in shapes if "items" in shape for item in (shape["items"], *shape["items"].get("anyOf", []))
     ]
-    properties = {name: each for shape in (*shapes, *items) for name, each in shape.get("properties", {}).items()}
+    properties = {name: below for shape in (*shapes, *items) for name, below in shape.get("properties", {}).items()}
     if not properties or path == "events.":
         return [path.removesuffix(".")]
     return [leaf for name, below in properties.items() for leaf in _leaves(below, f"{path}{name}.")]

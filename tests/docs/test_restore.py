@@ -1,4 +1,4 @@
-"""The guide to backup and restore of SQLite, carried out as it stands, after a crash in the middle of work."""
+"""The guide to backup and restore of SQLite, followed after a crash in the middle of work."""
 
 import os
 import shutil
@@ -18,14 +18,14 @@ from tests.system.live import Server, server
 BACKUP, RESTORE = (
     block.code for block in blocks(CHECKOUT / "docs/operations.md") if block.language == "sh" and "backup" in block.code
 )
-KEPT, LOST = range(40), range(40, 160)
+BACKED_UP, LOST = range(40), range(40, 160)
 
 
 @pytest.fixture(scope="module", params=["database", "filesystem"])
 def crashed(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A service that was backed up, took more records and then crashed. The guide is followed where its `var` is.
+    """Back up a service, ingest more records, and kill it. The guide is followed in the directory with its `var`.
 
-    It lies on a disk: in memory a crash may leave no journal behind.
+    The directory is on a disk: in memory a crash may leave no journal.
     """
     with tempfile.TemporaryDirectory(prefix="drs-restore-", dir="/var/tmp") as name:
         directory = Path(name)
@@ -34,7 +34,7 @@ def crashed(request: pytest.FixtureRequest) -> Iterator[Server]:
         with server(
             database_url=f"sqlite:///{data}/db.sqlite3", data_dir=data, CUSTODY_VAULT=request.param
         ) as live, live.client() as client:  # fmt: skip
-            for number in KEPT:
+            for number in BACKED_UP:
                 assert client.ingest(record(number)).status == 201
             follow(BACKUP, directory)
             with in_use(data / "db.sqlite3"):
@@ -45,7 +45,7 @@ def crashed(request: pytest.FixtureRequest) -> Iterator[Server]:
             yield live
 
 
-# Whoever closes a database last tidies its journal away; a process that is killed does not.
+# The last process that closes a database removes its journal. A killed process does not.
 READER = """
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1])
@@ -57,7 +57,7 @@ sys.stdin.read()
 
 @contextmanager
 def in_use(database: Path) -> Iterator[None]:
-    """Another process has the database open, and goes down with the service."""
+    """Keep the database open in another process, which is killed at the end."""
     with subprocess.Popen(
         [sys.executable, "-c", READER, database], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -85,7 +85,7 @@ def integrity(database: Path) -> str:
         return str(error)
 
 
-def test_a_copy_over_the_database_that_crashed_is_corrupt_unless_its_wal_is_removed(crashed):
+def test_a_backup_copied_over_a_crashed_database_is_corrupt_unless_its_wal_is_removed(crashed):
     database, naive = crashed.data_dir / "db.sqlite3", crashed.data_dir.parent / "naive"
     naive.mkdir()
     shutil.copy(crashed.data_dir.parent / "backup/db.sqlite3", naive / "db.sqlite3")
@@ -94,14 +94,14 @@ def test_a_copy_over_the_database_that_crashed_is_corrupt_unless_its_wal_is_remo
     assert integrity(naive / "db.sqlite3") != "ok"
 
 
-def test_what_was_backed_up_is_restored_whole_and_what_came_later_can_be_sent_again(crashed):
+def test_the_backup_is_restored_and_later_records_can_be_sent_again(crashed):
     follow(RESTORE, crashed.data_dir.parent)
     assert integrity(crashed.data_dir / "db.sqlite3") == "ok"
     crashed.manage("migrate")
     crashed.manage("custody_reconcile", "--adopt")
     crashed.start()
     with crashed.client() as client:
-        for number in KEPT:
+        for number in BACKED_UP:
             assert client.get(f"/v1/decisions/loan-{number}/record").body == record(number)
         in_vault = crashed.environment["CUSTODY_VAULT"] == "filesystem"
         for number in LOST:

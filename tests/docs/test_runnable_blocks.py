@@ -1,4 +1,4 @@
-"""What the documents tell readers to copy works, and prints what they say."""
+"""Runnable blocks of the documents: they work, and print what the documents show."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ RUNNABLE = [path for path in DOCUMENTS if any(block.language in LANGUAGES for bl
 
 
 def fault(block: Block, desk: Path) -> str:
-    """Return what is wrong when a reader copies this block, or nothing if it prints what its document shows."""
+    """Return what is wrong with a block, or an empty text if it prints what its document shows."""
     done = run(block, desk)
     as_shown = re.fullmatch(as_pattern(block.printed), done.stdout.strip(), re.DOTALL)
     if done.returncode == 0 and not done.stderr and as_shown:
@@ -25,13 +25,13 @@ def fault(block: Block, desk: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def _shell(service: Server, desk: Path, tmp_path: Path) -> None:
-    """The shell of a reader who started the service with this `PORT`."""
+    """Start the shell of a reader who started the service with this `PORT`."""
     start_shell(desk, PORT=service.port, URL=service.base_url, KEY=service.key, DATA_DIR="", TMPDIR=tmp_path)
 
 
 @pytest.fixture(scope="module")
 def polling(service: Server) -> None:
-    """A worker and a clock, as `make run` starts them."""
+    """Start a worker and a clock, as `make run` does."""
     started = Workers(service)
     started.worker()
     started.clock()
@@ -69,7 +69,7 @@ def test_the_first_record_is_checked_with_openssl_and_in_twenty_lines_of_python(
 
 
 def test_a_changed_record_fails_both_checks_of_the_first_record(desk: Path):
-    """The checks can fail: the same lines, on a record in which one digit differs."""
+    """The same checks fail on a record with another digit."""
     page = [block for block in blocks(FIRST_RECORD) if block.language in LANGUAGES]
     checks = [block for block in page if "openssl pkeyutl" in block.code or "load_pem_public_key" in block.code]
     for block in page[: page.index(checks[0])]:

@@ -1,4 +1,4 @@
-"""docs/srf-record.schema.json describes the records that the service takes."""
+"""docs/srf-record.schema.json: it describes the records that the service accepts."""
 
 import json
 
@@ -15,17 +15,17 @@ VALIDATOR = Draft202012Validator(SCHEMA)
 PROFILE = {"decided_at", "subject", "system", "events", "outcome", "approval"}
 
 
-def test_it_is_a_schema_of_2020_12():
+def test_the_schema_is_valid_draft_2020_12():
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
-def test_every_sample_fits():
+def test_every_sample_is_valid():
     for raw in [*samples.mortgage_records(), *samples.synthetic_records()]:
         VALIDATOR.validate(json.loads(raw))
 
 
-def test_the_record_that_the_page_shows_fits_and_is_taken():
+def test_the_record_of_the_page_is_valid_and_accepted():
     (shown,) = [block.code.encode() for block in blocks(CHECKOUT / "docs/srf-record.md") if block.language == "json"]
     VALIDATOR.validate(json.loads(shown))
     assert records.parse(shown)["decision_id"] == "loan-2026-0001"
@@ -51,19 +51,19 @@ def test_only_the_decision_id_is_required_and_no_key_is_refused():
     ],
     ids=repr,
 )
-def test_what_the_service_refuses_for_its_shape_does_not_fit(record):
+def test_a_record_that_the_service_refuses_for_its_shape_is_invalid(record):
     with pytest.raises(ValidationError):
         VALIDATOR.validate(record)
     with pytest.raises(Invalid):
         records.submission(json.dumps(record).encode(), "api")
 
 
-def test_the_longest_id_is_that_of_the_index():
+def test_the_schema_and_the_index_have_the_same_maximum_length_of_an_id():
     assert SCHEMA["properties"]["decision_id"]["maxLength"] == MAX_DECISION_ID
 
 
 @pytest.mark.parametrize("field", sorted(PROFILE))
-def test_a_profile_field_may_be_missing_or_null_and_has_a_shape_otherwise(field):
+def test_a_profile_field_may_be_missing_or_null_but_has_a_fixed_shape(field):
     VALIDATOR.validate({"decision_id": "x", field: None})
     with pytest.raises(ValidationError):
         VALIDATOR.validate({"decision_id": "x", field: 5})

@@ -1,4 +1,4 @@
-"""What the documents say is what the code says."""
+"""Agreement of the documents with the code: links, settings, commands, columns and examples."""
 
 import json
 import re
@@ -20,13 +20,13 @@ _OURS = ("config", "accounts", "custody", "decisions", "notices", "connectors", 
 
 
 def headings(document: Path) -> set[str]:
-    """The anchors that a document's headings give."""
-    found = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+    """Return the anchors of a document's headings."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_inside_the_project_leads_somewhere(document: Path):
+def test_every_link_inside_the_project_has_a_target(document: Path):
     links = [link for link in _LINK.findall(document.read_text()) if "://" not in link]
     for link in links:
         path, _, anchor = link.partition("#")
@@ -38,7 +38,7 @@ def test_every_link_inside_the_project_leads_somewhere(document: Path):
 
 @pytest.mark.parametrize("document", DOCUMENTS[1:], ids=lambda path: path.relative_to(CHECKOUT).as_posix())
 def test_every_document_is_linked_from_the_index_of_its_folder(document: Path):
-    """Or, if it is an index itself, from that of the folder above."""
+    """An index is linked from the index of the folder above."""
     folder = document.parent.parent if document.name == "README.md" else document.parent
     assert document.relative_to(folder).as_posix() in _LINK.findall((folder / "README.md").read_text())
 
@@ -53,19 +53,19 @@ def test_every_decision_record_has_its_parts_and_its_status_in_the_index():
         assert parts == ["Context", "Decision", "Consequences", "What would change our mind"], page.name
 
 
-def test_every_setting_of_the_environment_is_explained_and_no_other():
+def test_exactly_the_existing_settings_are_explained():
     read = set(re.findall(r'env\.\w+\(\s*"(\w+)"', text("config/settings.py")))
     read |= set(re.findall(r'environ\.get\("(\w+)"', text("config/heartbeats.py")))  # granian's master has no settings
     assert read >= {"DATA_DIR", "DATABASE_URL"}
     assert set(first_column(section("docs/operations.md", "Settings"))) == read
 
 
-def test_the_vaults_that_can_be_chosen_are_named():
+def test_exactly_the_existing_vaults_are_named():
     named = re.findall(r"^- \*\*`(\w+)`\*\*", section("docs/custody.md", "Vaults"), re.MULTILINE)
     assert set(named) == set(StorageTarget.Provider.values)
 
 
-def test_every_command_is_explained_with_every_option_and_no_other():
+def test_exactly_the_existing_commands_and_options_are_explained():
     ours = {name: app for name, app in get_commands().items() if app in _OURS}
     explained = {usage.split()[0]: usage for usage in first_column(section("docs/operations.md", "Commands"))}
     assert set(explained) == set(ours)
@@ -75,7 +75,7 @@ def test_every_command_is_explained_with_every_option_and_no_other():
         assert set(re.findall(r"--[\w-]+", explained[name])) == options
 
 
-def test_the_laws_that_lengthen_a_retention_policy_are_those_of_the_packs():
+def test_the_laws_that_lengthen_a_retention_policy_agree_with_the_packs():
     table = section("docs/retention.md", "Laws that lengthen it")
     rows = [[cell.strip() for cell in row.split("|")[1:4]] for row in re.findall(r"^\| `.*$", table, re.MULTILINE)]
     floors = families.all_floors()
@@ -83,15 +83,15 @@ def test_the_laws_that_lengthen_a_retention_policy_are_those_of_the_packs():
     assert all(row[2].startswith(f"{floor.citation}: ") for row, floor in zip(rows, floors, strict=True))
 
 
-def test_every_call_of_the_api_is_named_and_no_other():
+def test_exactly_the_existing_api_operations_are_named():
     paths = json.loads(text("docs/openapi.json"))["paths"]
     offered = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     named = re.findall(r"`(GET|POST|PUT|PATCH|DELETE)\s(/v1/[^\s`?]*)`", text("docs/api.md"))
     assert {f"{method} {path}" for method, path in named} == offered
 
 
-def test_of_several_lines_with_one_id_the_first_is_taken(filesystem_vault: Path, api: Api):
-    """Also in a vault that is written in parallel, where the lines' objects race for one key."""
+def test_the_first_of_several_lines_with_one_id_is_stored(filesystem_vault: Path, api: Api):
+    """This holds in a vault with parallel writes, where the objects of the lines race for one key."""
     for number in range(10):
         lines = [b'{"decision_id": "twice-%d", "line": %d}' % (number, line) for line in (1, 2)]
         sent = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson")
@@ -100,14 +100,14 @@ def test_of_several_lines_with_one_id_the_first_is_taken(filesystem_vault: Path,
         assert api.get(f"/v1/decisions/twice-{number}").json()["source"] == "batch"
 
 
-def test_the_index_columns_are_those_of_the_index():
+def test_the_documented_columns_agree_with_the_index():
     columns = {field.name for field in Decision._meta.concrete_fields}
     table = section("docs/srf-record.md", "What is indexed")
     described = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
     assert {name for cell in described for name in re.findall(r"`(\w+)`", cell)} == columns - {"record", "organization"}
 
 
-def test_the_worked_example_of_the_fields_commitment_is_what_the_code_computes():
+def test_the_worked_example_of_the_fields_commitment_agrees_with_the_code():
     document = blocks(CHECKOUT / "docs/custody.md")
     (payload,) = [block.code.strip().encode() for block in document if block.language == "json"]
     (example,) = [block for block in document if "LEAVES" in block.code]
@@ -120,7 +120,7 @@ def test_the_worked_example_of_the_fields_commitment_is_what_the_code_computes()
     assert (len(leaves), shown["root, 5 leaves"]) == (5, fields.commitment(leaves, key).hex())
 
 
-def test_the_paths_that_are_shown_are_spelled_as_the_code_spells_them():
+def test_the_documented_paths_are_spelled_like_in_the_code():
     record = {"outcome": {"action": "", "reasons": [""]}, "events": [{}, {"score": 1}], "facts": {"credit.score": 1}}
     spelled = {path for path, _ in fields.leaves(json.dumps(record).encode())}
     shown = set(first_column(section("docs/srf-record.md", "Paths"))) - {"events.scoring.score"}
@@ -128,7 +128,7 @@ def test_the_paths_that_are_shown_are_spelled_as_the_code_spells_them():
     assert [path for path, _ in fields.leaves(b'{"events": {"scoring": {"score": 1}}}')] == ["events.scoring.score"]
 
 
-def test_targets_of_make_that_are_told_exist():
+def test_the_documented_make_targets_exist():
     targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
-    told = {target for path in DOCUMENTS for target in re.findall(r"`?make ([a-z]+)`", path.read_text())}
-    assert {"run", "test"} <= told <= targets
+    documented = {target for path in DOCUMENTS for target in re.findall(r"`?make ([a-z]+)`", path.read_text())}
+    assert {"run", "test"} <= documented <= targets
