@@ -1,4 +1,4 @@
-"""Installations that an earlier version left, upgraded to this one and running."""
+"""Installations of an earlier version, upgraded to this one and running."""
 
 import json
 import shutil
@@ -19,14 +19,14 @@ UPGRADE = [["migrate", "--verbosity", "0"], ["keys_import"], ["custody_create_va
 
 
 class Upgraded(Server):
-    """`told` is what the earlier version knew of its installation."""
+    """An upgraded installation. `facts` are what the earlier version wrote down about it."""
 
-    told: dict[str, Any]
+    facts: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def upgraded() -> Iterator[Upgraded]:
-    """On the kind of database that the suite runs on. Whatever a test asked of it, nothing in it may have failed."""
+    """Upgrade an installation with the suite's kind of database. No request of a test may make it fail."""
     with tempfile.TemporaryDirectory(prefix="drs-upgrade-") as directory, new_database() as url:
         kind, data = url.partition(":")[0], Path(directory) / "data"
         shutil.unpack_archive(HERE / f"{'sqlite' if kind == 'sqlite' else 'postgresql'}.tar.xz", data)
@@ -38,8 +38,8 @@ def upgraded() -> Iterator[Upgraded]:
         limits = {"ANONYMOUS_REQUESTS_PER_MINUTE": "0"}
         environment = {"DATA_DIR": str(data), "DATABASE_URL": url, "CUSTODY_VAULT": "filesystem", **limits}
         server = Upgraded(Path(directory), environment, workers=2)
-        server.told = json.loads((data / "told.json").read_text())
-        server.key = server.told["key"]
+        server.facts = json.loads((data / "told.json").read_text())
+        server.key = server.facts["key"]
         for command in UPGRADE:
             server.manage(*command)
         server.start()

@@ -1,6 +1,6 @@
-"""Fills an empty installation with something of everything, and tells what a later version must still find in it.
+"""Filling of an empty installation with rows of every kind, and a file of the facts that a later version must find.
 
-`python -m tests.upgrade.installation`, with DATA_DIR and, for PostgreSQL, DATABASE_URL in the environment.
+Run `python -m tests.upgrade.installation` with DATA_DIR and, for PostgreSQL, DATABASE_URL in the environment.
 """
 
 import json
@@ -43,7 +43,7 @@ REVIEWED = {
 
 
 def record(decision_id: str) -> str:
-    """A record with spaces and digits that only its exact bytes keep."""
+    """Return a record with spaces and digits that only its exact bytes preserve."""
     return f"""{{ "decision_id" : {json.dumps(decision_id, ensure_ascii=False)},
   "decided_at": "2026-03-02T10:00:00Z", "subject": {{"reference": "file 4711"}},
   "events": {{"application": {{"income_eur": 31000, "payments_to_income": 0.460, "large": 9007199254740993}}}},
@@ -51,7 +51,7 @@ def record(decision_id: str) -> str:
 
 
 class Installation:
-    """One organization, filled through the API and by its people; `told` is what the test is to know."""
+    """An organization, filled through the API and by its people. `facts` are for the test."""
 
     def __init__(self) -> None:
         call_command("migrate", verbosity=0)
@@ -64,7 +64,7 @@ class Installation:
             caller=callers.system(self.organization.pk), name="upgrade", role=Role.OWNER
         )
         self.client = Client(headers={"Authorization": f"Bearer {self.token}"})
-        self.told: dict[str, Any] = {"key": self.token, "records": {}, "receipts": {}, "notices": {}}
+        self.facts: dict[str, Any] = {"key": self.token, "records": {}, "receipts": {}, "notices": {}}
 
     def call(self, method: str, path: str, body: Any = None, *, status: tuple[int, ...] = (200, 201)) -> Any:
         raw = body if isinstance(body, str) else json.dumps({} if body is None else body)
@@ -78,9 +78,9 @@ class Installation:
         return decision_id
 
     def reconsider(self, decision_id: str) -> str:
-        made = self.call("POST", f"decisions/{quote(decision_id, safe='')}/reconsideration", REVIEWED)
-        self._remember(made["decision_id"])
-        return made["decision_id"]
+        review = self.call("POST", f"decisions/{quote(decision_id, safe='')}/reconsideration", REVIEWED)
+        self._remember(review["decision_id"])
+        return review["decision_id"]
 
     def draft(self, decision_id: str, **body: Any) -> str:
         recipient = {"name": "Example Person", "address": ["2 Example Street"], "email": "person@home.example"}
@@ -92,82 +92,82 @@ class Installation:
 
     def _remember(self, decision_id: str) -> None:
         path = f"/v1/decisions/{quote(decision_id, safe='')}"
-        self.told["records"][decision_id] = self.client.get(f"{path}/record").content.decode()
-        self.told["receipts"][decision_id] = self.client.get(f"{path}/receipt").json()
+        self.facts["records"][decision_id] = self.client.get(f"{path}/record").content.decode()
+        self.facts["receipts"][decision_id] = self.client.get(f"{path}/receipt").json()
 
     def describe(self) -> dict[str, Any]:
-        """What is known now, with the notices as they ended up."""
-        for name, notice in self.told["notices"].items():
-            self.told["notices"][name] = self.call("GET", f"notices/{notice}")
+        """Return the facts, with the final state of the notices."""
+        for name, notice in self.facts["notices"].items():
+            self.facts["notices"][name] = self.call("GET", f"notices/{notice}")
         (key,) = Key.objects.filter(purpose=Key.Purpose.SIGNING)
-        self.told["public_key_pem"] = key.public_pem
-        return self.told
+        self.facts["public_key_pem"] = key.public_pem
+        return self.facts
 
 
-def decisions(made: Installation) -> None:
+def decisions(installation: Installation) -> None:
     for vault in ("database", "filesystem"):
         call_command("custody_create_vault", provider=vault, verbosity=0)
         for name in ("plain", "told", "reviewed"):
-            made.take(f"{vault}-{name}")
-        made.take(f"{vault}-{ODD}")
-        made.reconsider(made.reconsider(f"{vault}-reviewed"))
-    left_reserved(made)
+            installation.take(f"{vault}-{name}")
+        installation.take(f"{vault}-{ODD}")
+        installation.reconsider(installation.reconsider(f"{vault}-reviewed"))
+    left_reserved(installation)
 
 
-def left_reserved(made: Installation) -> None:
-    """A record that was reserved when the vault went away, as a crash leaves one too."""
+def left_reserved(installation: Installation) -> None:
+    """Reserve a record while the vault is missing, as a crash may leave one."""
     vault, elsewhere = settings.DATA_DIR / "vault", settings.DATA_DIR / "elsewhere"
     vault.rename(elsewhere)
-    vault.touch()  # not a directory: nothing can be put in it
-    made.call("POST", "ingest/srf", record("reserved"), status=(503,))
+    vault.touch()  # a file in place of the directory makes every put fail
+    installation.call("POST", "ingest/srf", record("reserved"), status=(503,))
     vault.unlink()
     elsewhere.rename(vault)
-    made.told["reserved"] = {"decision_id": "reserved", "record": record("reserved")}
+    installation.facts["reserved"] = {"decision_id": "reserved", "record": record("reserved")}
 
 
-def notices(made: Installation, approver: Browser) -> None:
+def notices(installation: Installation, approver: Browser) -> None:
     header = ",".join(COLUMNS)
     row = "en,events.application.income_eur,Your yearly income is {value}.,,no,legal,3"
-    put_phrases(caller=callers.system(made.organization.pk), phrases=read_table([header, row]))
+    put_phrases(caller=callers.system(installation.organization.pk), phrases=read_table([header, row]))
     grant = {"email": APPROVER, "authority": "credit officer", "valid_from": "2026-01-01", "evidence": "minutes 4"}
-    made.told["grant"] = made.call("POST", "authority-grants", grant)["grant_id"]
+    installation.facts["grant"] = installation.call("POST", "authority-grants", grant)["grant_id"]
 
-    told = made.told["notices"]
-    told["draft"] = made.draft("database-plain")
+    ids = installation.facts["notices"]
+    ids["draft"] = installation.draft("database-plain")
     waived = {"elements": {"inputs": "None were used."}}
-    made.call("PUT", f"notices/{told['draft']}/not-applicable", waived)
-    told["in_review"] = made.draft(f"filesystem-{ODD}")
-    made.step(told["in_review"], "submit")
+    installation.call("PUT", f"notices/{ids['draft']}/not-applicable", waived)
+    ids["in_review"] = installation.draft(f"filesystem-{ODD}")
+    installation.step(ids["in_review"], "submit")
     for name, decision_id in (("approved", "filesystem-told"), ("delivered", "database-told")):
         call_command("custody_create_vault", provider=decision_id.partition("-")[0], verbosity=0)
-        told[name] = made.draft(decision_id)
+        ids[name] = installation.draft(decision_id)
         review = {"human_review_available": True, "how_to_request_review": "Write to us."}
-        made.call("PATCH", f"notices/{told[name]}", {"content": review})
-        answer = approver.call("POST", f"/v1/notices/{told[name]}/approve", {"authority": "credit officer"})
+        installation.call("PATCH", f"notices/{ids[name]}", {"content": review})
+        answer = approver.call("POST", f"/v1/notices/{ids[name]}/approve", {"authority": "credit officer"})
         assert answer.status_code == 200, answer.content
-    made.step(told["delivered"], "deliveries", {"channel": "post", "reference": "EX-0001"})
-    told["withdrawn"] = made.draft("database-reviewed")
-    made.step(told["withdrawn"], "approve", CLAIM)
-    made.step(told["withdrawn"], "withdraw", {"reason": "Sent to the wrong person."})
-    told["new version"] = made.step(told["delivered"], "versions")["notice_id"]
-    ask_for_review(made, told["delivered"])
+    installation.step(ids["delivered"], "deliveries", {"channel": "post", "reference": "EX-0001"})
+    ids["withdrawn"] = installation.draft("database-reviewed")
+    installation.step(ids["withdrawn"], "approve", CLAIM)
+    installation.step(ids["withdrawn"], "withdraw", {"reason": "Sent to the wrong person."})
+    ids["new version"] = installation.step(ids["delivered"], "versions")["notice_id"]
+    ask_for_review(installation, ids["delivered"])
 
 
-def ask_for_review(made: Installation, notice: str) -> None:
-    letter = made.client.get(f"/v1/notices/{notice}/letter", {"format": "text"}).content.decode()
+def ask_for_review(installation: Installation, notice: str) -> None:
+    letter = installation.client.get(f"/v1/notices/{notice}/letter", {"format": "text"}).content.decode()
     code = re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter).group()
     page = re.search(r"/n/\w{12}\b", letter).group()
     answer = Browser().submit(page, code=code, message="My income is higher.", email="person@home.example")
     assert answer.status_code == 200
-    made.told["public"] = {"page": page, "code": code}
+    installation.facts["public"] = {"page": page, "code": code}
 
 
-def people(made: Installation) -> None:
-    made.call("POST", "auth/api-keys", {"name": "in use"})
-    revoked = made.call("POST", "auth/api-keys", {"name": "revoked"})
-    made.call("DELETE", f"auth/api-keys/{revoked['key_id']}")
-    made.call("POST", "auth/invites", {"email": "open@bank.example", "role": "auditor"})
-    made.call("POST", "auth/invites", {"email": "auditor@bank.example", "role": "auditor"})
+def people(installation: Installation) -> None:
+    installation.call("POST", "auth/api-keys", {"name": "in use"})
+    revoked = installation.call("POST", "auth/api-keys", {"name": "revoked"})
+    installation.call("DELETE", f"auth/api-keys/{revoked['key_id']}")
+    installation.call("POST", "auth/invites", {"email": "open@bank.example", "role": "auditor"})
+    installation.call("POST", "auth/invites", {"email": "auditor@bank.example", "role": "auditor"})
     auditor = "auditor@bank.example"
     assert accept_by_api(Browser(), mailed_token(auditor), auditor).status_code == 200
     Organization.objects.update(second_factor_required=True)
@@ -175,17 +175,17 @@ def people(made: Installation) -> None:
     assert browser.submit("/sign-in/code/", code=ask_for_code(browser, APPROVER))["Location"] == "/sign-in/app/"
     secret = re.search(r'class="secret">([A-Z2-7]+)<', browser.get("/sign-in/app/").content.decode()).group(1)
     assert browser.submit("/sign-in/app/", code=pyotp.TOTP(secret).now())["Location"] == "/admin/"
-    made.told["second_factor"] = {"email": APPROVER, "secret": secret}
+    installation.facts["second_factor"] = {"email": APPROVER, "secret": secret}
     assert Member.objects.count() == 4
 
 
 def main() -> None:
     setup_test_environment()  # mails go to a list in memory
-    made = Installation()
-    decisions(made)
-    notices(made, sign_in(APPROVER))
-    people(made)
-    (settings.DATA_DIR / "told.json").write_text(json.dumps(made.describe(), ensure_ascii=False, indent=1))
+    installation = Installation()
+    decisions(installation)
+    notices(installation, sign_in(APPROVER))
+    people(installation)
+    (settings.DATA_DIR / "told.json").write_text(json.dumps(installation.describe(), ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Makes the archives of this directory out of the version that is checked out: `python -m tests.upgrade.make_fixture`.
+"""Archives of installations by the checked-out version: `python -m tests.upgrade.make_fixture` makes them.
 
-They are made once and then kept: what an earlier version wrote is what a later one must read.
+They are made once and not replaced: a later version must read what an earlier one wrote.
 """
 
 import os
@@ -36,18 +36,18 @@ def main() -> None:
 
 
 def fill(data: Path, **environment: str) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     command = [sys.executable, "-m", "tests.upgrade.installation"]
-    environment = {**kept, "DATA_DIR": str(data), "LOG_LEVEL": "CRITICAL", **environment}
+    environment = {**inherited, "DATA_DIR": str(data), "LOG_LEVEL": "CRITICAL", **environment}
     subprocess.run(command, cwd=CHECKOUT, env=environment, check=True)
 
 
 def dump(url: str, path: Path) -> None:
-    """As statements that any client can send, so that restoring needs no psql."""
+    """Dump a database as statements that any client can send, so that restoring needs no psql."""
     options = ["--no-owner", "--no-privileges", "--inserts", "--rows-per-insert=100"]
     program = throwaway.postgresql_program("pg_dump")
     text = subprocess.run([program, *options, url], check=True, capture_output=True, text=True).stdout
-    path.write_text("".join(line for line in text.splitlines(True) if not line.startswith("\\")))  # psql's own
+    path.write_text("".join(line for line in text.splitlines(True) if not line.startswith("\\")))  # psql's commands
 
 
 def pack(data: Path, name: str) -> None:

@@ -1,4 +1,4 @@
-"""An installation of an earlier version upgrades, keeps all it had, and goes on taking records."""
+"""Upgrades of an earlier installation: it keeps its data, and continues to accept records."""
 
 import base64
 import hashlib
@@ -36,12 +36,12 @@ def client(upgraded: Upgraded) -> Iterator[Client]:
 
 
 @pytest.fixture
-def told(upgraded: Upgraded) -> dict[str, Any]:
-    return upgraded.told
+def facts(upgraded: Upgraded) -> dict[str, Any]:
+    return upgraded.facts
 
 
-def path(decision_id: str, rest: str = "") -> str:
-    return f"/v1/decisions/{quote(decision_id, safe='')}{rest}"
+def path(decision_id: str, suffix: str = "") -> str:
+    return f"/v1/decisions/{quote(decision_id, safe='')}{suffix}"
 
 
 def post(client: Client, where: str, body: Any) -> Answer:
@@ -54,58 +54,58 @@ def done(answer: Answer) -> Any:
 
 
 def listed(client: Client, name: str, field: str) -> list[Any]:
-    """One field of everything in a list, page by page."""
-    found, cursor = [], ""
+    """Return a field of every item of a list, page by page."""
+    values, cursor = [], ""
     while cursor is not None:
         page = done(client.get(f"/v1/{name}?limit=3&cursor={cursor}"))
-        found += [item[field] for item in page["items"]]
+        values += [item[field] for item in page["items"]]
         cursor = page["next_cursor"]
-    return found
+    return values
 
 
-def test_every_record_is_listed_and_read_byte_for_byte_whichever_vault_keeps_it(client, told):
-    assert set(listed(client, "decisions", "decision_id")) >= set(told["records"])
-    for decision_id, record in told["records"].items():
+def test_every_record_of_both_vaults_is_listed_and_read_byte_for_byte(client, facts):
+    assert set(listed(client, "decisions", "decision_id")) >= set(facts["records"])
+    for decision_id, record in facts["records"].items():
         assert client.get(path(decision_id, "/record")).body == record.encode()
         assert done(client.get(path(decision_id)))["decision_id"] == decision_id
 
 
-def test_every_receipt_is_the_one_that_was_given_and_verifies(client, told):
-    key = load_pem_public_key(told["public_key_pem"].encode())
-    for decision_id, receipt in told["receipts"].items():
+def test_every_receipt_is_unchanged_and_verifies(client, facts):
+    key = load_pem_public_key(facts["public_key_pem"].encode())
+    for decision_id, receipt in facts["receipts"].items():
         assert done(client.get(path(decision_id, "/receipt"))) == receipt
         body = base64.b64decode(receipt["envelope"]["payload"])
         kind = receipt["envelope"]["payloadType"].encode()
         signature = base64.b64decode(receipt["envelope"]["signatures"][0]["sig"])
         key.verify(signature, b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body))
-        record = told["records"][decision_id].encode()
+        record = facts["records"][decision_id].encode()
         digest = hmac.new(bytes.fromhex(receipt["payload_salt"]), record, hashlib.sha256).hexdigest()
         assert json.loads(body)["subject"][0]["digest"]["hmac-sha256"] == digest
-    assert told["public_key_pem"] in [key["public_key_pem"] for key in done(client.get("/v1/custody/keys"))["items"]]
+    assert facts["public_key_pem"] in [key["public_key_pem"] for key in done(client.get("/v1/custody/keys"))["items"]]
 
 
-def test_an_old_record_sent_again_is_a_replay_and_other_content_a_conflict(client, told):
-    for decision_id, receipt in told["receipts"].items():
-        record = told["records"][decision_id].encode()
+def test_an_old_record_is_a_replay_and_other_content_a_conflict(client, facts):
+    for decision_id, receipt in facts["receipts"].items():
+        record = facts["records"][decision_id].encode()
         if receipt["kind"] == "decision":
             answer = client.ingest(record)
             assert (answer.status, answer.json()["envelope"]) == (200, receipt["envelope"])
             assert client.ingest(record.replace(b"denied", b"granted")).status == 409
 
 
-def test_every_notice_stands_where_it_stood_and_says_what_it_said(client, told):
-    assert set(listed(client, "notices", "notice_id")) >= {each["notice_id"] for each in told["notices"].values()}
-    assert [each["state"] for each in told["notices"].values()] == [
+def test_every_notice_keeps_its_state_and_content(client, facts):
+    assert set(listed(client, "notices", "notice_id")) >= {notice["notice_id"] for notice in facts["notices"].values()}
+    assert [notice["state"] for notice in facts["notices"].values()] == [
         "draft", "in_review", "approved", "delivered", "withdrawn", "draft",
     ]  # fmt: skip
-    for notice in told["notices"].values():
+    for notice in facts["notices"].values():
         now = done(client.get(f"/v1/notices/{notice['notice_id']}"))
         same = ("decision_id", "state", "pack", "revision", "content", "recipient", "created_by", "supersedes")
         assert {name: now[name] for name in same} == {name: notice[name] for name in same}
-        for rest in ("checklist", "history", "deliveries"):
-            done(client.get(f"/v1/notices/{notice['notice_id']}/{rest}"))
-    waived = done(client.get(f"/v1/notices/{told['notices']['draft']['notice_id']}"))["elements"]
-    assert [each["reason"] for each in waived if each["id"] == "inputs"] == ["None were used."]
+        for part in ("checklist", "history", "deliveries"):
+            done(client.get(f"/v1/notices/{notice['notice_id']}/{part}"))
+    waived = done(client.get(f"/v1/notices/{facts['notices']['draft']['notice_id']}"))["elements"]
+    assert [element["reason"] for element in waived if element["id"] == "inputs"] == ["None were used."]
 
 
 def test_every_approval_names_its_record(upgraded):
@@ -116,8 +116,8 @@ def test_every_approval_names_its_record(upgraded):
     assert len(named) == len(upgraded.sql("SELECT 1 FROM notices_sealednotice")) >= 3
 
 
-def test_every_letter_is_made_and_the_approved_ones_carry_their_proof(client, told):
-    for name, notice in told["notices"].items():
+def test_every_letter_is_rendered_and_approved_letters_have_their_proof(client, facts):
+    for name, notice in facts["notices"].items():
         letter = f"/v1/notices/{notice['notice_id']}/letter"
         html = client.get(letter)
         assert (html.status, "Your application was denied." in html.body.decode()) == (200, True)
@@ -126,16 +126,16 @@ def test_every_letter_is_made_and_the_approved_ones_carry_their_proof(client, to
         assert (client.get(f"{letter}?format=proof").status == 200) is sealed
 
 
-def test_the_public_page_answers_and_knows_the_review_that_was_asked_for(upgraded, client, told):
+def test_the_public_page_answers_and_has_the_old_review_request(upgraded, client, facts):
     reader = Browser(upgraded.base_url)
-    assert told["notices"]["delivered"]["content"]["framework"] in reader.open(told["public"]["page"])
-    taken = reader.submit(told["public"]["page"], code=told["public"]["code"], message="Again.")
+    assert facts["notices"]["delivered"]["content"]["framework"] in reader.open(facts["public"]["page"])
+    page = reader.submit(facts["public"]["page"], code=facts["public"]["code"], message="Again.")
     (number,) = listed(client, "review-requests", "review_request_id")
-    assert f"R-{number}" in taken
+    assert f"R-{number}" in page
 
 
-def test_notices_go_on_from_where_they_were(client, told):
-    notices = told["notices"]
+def test_old_notices_can_be_approved_and_delivered(client, facts):
+    notices = facts["notices"]
     claim = {"approver": "Reviewer 8", "authority": "credit officer"}
     in_review = f"/v1/notices/{notices['in_review']['notice_id']}"
     before = client.request("GET", in_review).body.decode()
@@ -148,46 +148,46 @@ def test_notices_go_on_from_where_they_were(client, told):
     done(post(client, path("filesystem-plain", "/notices"), {}))
 
 
-def test_reconsiderations_go_on_in_their_chain(client, told):
-    for decision_id in told["records"]:
-        made = done(post(client, path(decision_id, "/reconsideration"), REVIEWED))
-        assert client.get(path(made["decision_id"], "/record")).status == 200
+def test_old_chains_accept_new_reconsiderations(client, facts):
+    for decision_id in facts["records"]:
+        review = done(post(client, path(decision_id, "/reconsideration"), REVIEWED))
+        assert client.get(path(review["decision_id"], "/record")).status == 200
 
 
-def test_new_records_are_taken(client):
+def test_new_records_are_accepted(client):
     record = b'{"decision_id": "after the upgrade", "amount": 1.50}'
     assert client.ingest(record).status == 201
     assert client.get(path("after the upgrade", "/record")).body == record
 
 
-def test_both_vaults_are_storage_targets_now_and_new_records_go_where_they_went(upgraded):
+def test_both_vaults_become_storage_targets_and_the_current_one_stays(upgraded):
     targets = upgraded.sql("SELECT id, provider, retired_at IS NULL FROM custody_storagetarget ORDER BY id")
     assert targets == [("database", "database", False), ("filesystem", "filesystem", True)]
 
 
-def test_what_was_reserved_is_finished(upgraded, client, told):
+def test_a_reserved_record_is_finished(upgraded, client, facts):
     assert upgraded.manage("custody_reconcile") == "1 finished, 0 waiting for their vault"
-    left = told["reserved"]
+    left = facts["reserved"]
     assert client.get(path(left["decision_id"], "/record")).body == left["record"].encode()
     assert client.ingest(left["record"].encode()).status == 200
 
 
-def test_people_keys_invites_grants_and_the_audit_trail_are_kept(client, told):
+def test_people_keys_invites_grants_and_the_audit_trail_are_kept(client, facts):
     people = ["owner", "approver", "editor", "auditor"]
     assert set(listed(client, "auth/members", "email")) == {f"{name}@bank.example" for name in people}
     assert [bool(moment) for moment in listed(client, "auth/api-keys", "revoked_at")] == [True, False, False]
     assert sorted(listed(client, "auth/invites", "status")) == ["accepted", "open"]
-    assert listed(client, "authority-grants", "grant_id") == [told["grant"]]
+    assert listed(client, "authority-grants", "grant_id") == [facts["grant"]]
     assert {"notice.approved", "second_factor.enrolled"} <= set(listed(client, "audit", "verb"))
     for name in ("notice-settings", "packs", "auth/organization", "auth/me", "audit/export", "openapi.json"):
         assert client.get(f"/v1/{name}").status == 200
 
 
-def test_who_enrolled_a_second_factor_signs_in_with_it_and_finds_their_pages(upgraded, told):
+def test_an_enrolled_second_factor_still_signs_in_and_every_page_opens(upgraded, facts):
     browser = Browser(upgraded.base_url)
-    browser.submit("/sign-in/", email=told["second_factor"]["email"])
+    browser.submit("/sign-in/", email=facts["second_factor"]["email"])
     browser.submit("/sign-in/code/", code=mailed_code(upgraded))
-    browser.submit("/sign-in/app/", code=pyotp.TOTP(told["second_factor"]["secret"]).now())
+    browser.submit("/sign-in/app/", code=pyotp.TOTP(facts["second_factor"]["secret"]).now())
     pages = set(re.findall(r'href="(/admin/[a-z_/]+/)"', browser.open("/admin/")))
     assert len(pages) >= 5
     for page in pages:
@@ -200,13 +200,13 @@ def mailed_code(upgraded: Upgraded) -> str:
 
     def code() -> str:
         texts = [mail.read_text() for mail in mails.glob("*")]
-        return next((found[1] for text in texts if (found := re.search(r"^ {4}(\d{6})$", text, re.MULTILINE))), "")
+        return next((match[1] for text in texts if (match := re.search(r"^ {4}(\d{6})$", text, re.MULTILINE))), "")
 
     return wait_until(code, "the code is mailed")
 
 
 class Browser:
-    """Keeps cookies and fills in forms; a page that is not there or fails raises."""
+    """A browser that keeps cookies and fills in forms. It raises for a missing or failing page."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
