@@ -1,4 +1,4 @@
-"""Many small cases of one rule in one test: pytest takes longer to set up and report a test than such a case takes."""
+"""Small cases of a rule in one test: pytest takes longer to set up and report a test than to run such a case."""
 
 import functools
 import inspect
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-_LONGEST = 500  # characters of a case in a report
+_MAX_CHARACTERS = 500  # characters of a case in a report
 
 
 def each_case(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Callable], Callable]:
-    """Like `pytest.mark.parametrize`, but in one test, which reports every case that fails."""
+    """Run cases like `pytest.mark.parametrize`, but in one test, which reports every failing case."""
     cases = [{names: value} if isinstance(names, str) else dict(zip(names, value, strict=True)) for value in values]
 
     def decorate(test: Callable) -> Callable:
@@ -22,7 +22,7 @@ def each_case(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[
                 try:
                     test(**fixtures, **case)
                 except (Exception, pytest.fail.Exception) as miss:
-                    miss.add_note(f"in the case {case}"[:_LONGEST])
+                    miss.add_note(f"in the case {case}"[:_MAX_CHARACTERS])
                     misses.append(miss)
             if misses:
                 raise BaseExceptionGroup(f"{len(misses)} of {len(cases)} cases", misses)

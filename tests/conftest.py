@@ -38,14 +38,14 @@ from tests.people import Browser
 from tests.smtp_server import MailServer, mail_server
 from tests.support.kept_rows import make_once
 
-# How long an example takes is no matter: a busy computer fails nothing.
+# Examples have no deadline, so a busy computer causes no failure.
 examples.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 examples.load_profile("patient")
 
 # ── Which tests run ──
-# PostgreSQL runs every test. SQLite, the embedded default, then runs again what may differ there: everything that
-# takes custody, locks, sorts, searches or migrates, and the whole service. What a page looks like in a browser, what
-# a document says and what meets no database is the same on both.
+# PostgreSQL runs every test. SQLite, the embedded default, repeats the tests that may differ there: tests of custody,
+# locks, sorting, search and migrations, and of the whole service. Tests of looks, of documents, and without a database
+# have the same result on both.
 _DIFFERENT_ON_SQLITE = {"custody", "decisions", "system", "upgrade"}  # directories
 _DIFFERENT_ON_SQLITE |= {
     "test_audit_trail", "test_back_office_queue", "test_counters", "test_deadlines",
@@ -53,7 +53,7 @@ _DIFFERENT_ON_SQLITE |= {
     "test_master_key", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
     "test_holds", "test_ledger", "test_poll_times", "test_policies", "test_polling", "test_preview",
 }  # fmt: skip
-# On partitioned tables, which PostgreSQL alone has, what takes records, reads them and disposes of them runs once more.
+# On partitioned tables, which only PostgreSQL has, the tests that ingest, read and dispose of records run once more.
 _MEETS_HOT_TABLES = (
     "decisions/", "custody/test_adoption", "custody/test_disposals", "custody/test_partitions",
     "reconsiderations/test_chain", "system/test_disposals",
@@ -65,8 +65,8 @@ _SHARES = ("tests/browser/", "tests/custody/")
 
 
 class ByFile(LoadFileScheduling):
-    """Gives workers a file at a time, or a directory whose tests share a browser or emulators of clouds: every worker
-    that has one of them starts those."""
+    """A scheduler that gives workers a file at a time. A directory whose tests share a browser or emulators of clouds
+    goes to one worker, because every worker would start those."""
 
     def _split_scope(self, nodeid: str) -> str:
         return next(filter(nodeid.startswith, _SHARES), super()._split_scope(nodeid))
@@ -82,29 +82,29 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays to the end, so garbage collection need not look at it again and again."""
+    """Exclude all loaded objects from garbage collection: they stay to the end."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     chosen = {
-        "what-differs": "what may differ on SQLite",
-        "hot-tables": "what meets the tables that can be partitioned",
-        "fast": "what meets no database and no other program",
+        "what-differs": "tests that may differ on SQLite",
+        "hot-tables": "tests that use the tables that can be partitioned",
+        "fast": "tests without a database or another program",
     }
     text = "; ".join(f"{name}: {meaning}" for name, meaning in chosen.items())
     parser.addoption("--only", choices=list(chosen), help=text)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Files of which nothing can be chosen are not even imported."""
+    """Skip the import of files whose tests cannot be selected."""
     meets = config.getoption("only") != "hot-tables" or collection_path.is_dir() or _in_hot_tables(collection_path)
     return None if meets else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that no worker is left alone with it at the end."""
+    """Select tests, and sort the slowest first, so that no worker is alone with a slow test at the end."""
     subsets = {"what-differs": _differs_on_sqlite, "hot-tables": _meets_hot_tables, "fast": _is_fast}
     chosen = subsets.get(config.getoption("only"), lambda item: True)
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
@@ -113,7 +113,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _places(item: pytest.Item) -> set[str]:
-    """The directories and the file in which a test stands."""
+    """Return the directories and the file of a test."""
     return set(item.path.relative_to(item.config.rootpath).with_suffix("").parts)
 
 
@@ -137,10 +137,10 @@ def _in_hot_tables(path: Path) -> bool:
 
 
 def _meets_hot_tables(item: pytest.Item) -> bool:
-    return _in_hot_tables(item.path) and _meets_a_database(item) and not _says_nothing_of_partitions(item)
+    return _in_hot_tables(item.path) and _meets_a_database(item) and not _ignores_partitions(item)
 
 
-def _says_nothing_of_partitions(item: pytest.Item) -> bool:
+def _ignores_partitions(item: pytest.Item) -> bool:
     return bool(item.get_closest_marker("once") or item.get_closest_marker("whole"))
 
 
@@ -157,7 +157,7 @@ def _is_fast(item: pytest.Item) -> bool:
 
 
 class Api:
-    """A caller of the API with a key; `json=` bodies and JSON answers."""
+    """A caller of the API with a key."""
 
     def __init__(self, organization: Organization, token: str) -> None:
         self.organization, self.token = organization, token
@@ -176,7 +176,7 @@ class Api:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Chromium]:
-    """The one Chromium of a test process: Playwright starts only once in it."""
+    """Run the Chromium of a test process. Playwright can start only once in a process."""
     with chromium() as running:
         yield running
 
@@ -189,13 +189,13 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
 
 @pytest.fixture
 def _pepper(db: None) -> None:
-    """What every organization's tokens rest on, whichever is made first."""
+    """Create the pepper that all tokens depend on, before the first organization."""
     make_once("pepper", token_hashing.peppers)
 
 
 @pytest.fixture
 def organization(_pepper: None) -> Organization:
-    """A bank that has its keys: whatever is made for it from here on is sealed with the same ones."""
+    """Create a bank with its keys, so that all copies of its rows use the same keys."""
     return make_once("organization", lambda: with_keys("Example Bank", "owner@bank.example"))
 
 
@@ -214,7 +214,7 @@ def api_for() -> Callable[[Organization, Role], Api]:
 
 @pytest.fixture
 def api(organization: Organization) -> Api:
-    """The owner's key of `organization`."""
+    """Return a caller with the owner's key of `organization`."""
     return Api(organization, make_once("api", lambda: a_key(organization)))
 
 
@@ -225,7 +225,7 @@ def api_without_keys(organization_without_keys: Organization, api_for: Callable[
 
 @pytest.fixture
 def other_api(_pepper: None) -> Api:
-    """The owner's key of an organization that has nothing to do with `organization`."""
+    """Return a caller with the owner's key of another organization."""
 
     def make() -> tuple[Organization, str]:
         other = with_keys("Other Bank", "owner@other.example")
@@ -235,9 +235,9 @@ def other_api(_pepper: None) -> Api:
 
 
 def with_keys(name: str, owner_email: str) -> Organization:
-    made = services.create_organization(name=name, owner_email=owner_email, actor=audit.SYSTEM)
-    keyrings.keyring(made.pk)
-    return made
+    organization = services.create_organization(name=name, owner_email=owner_email, actor=audit.SYSTEM)
+    keyrings.keyring(organization.pk)
+    return organization
 
 
 def a_key(organization: Organization, role: Role = Role.OWNER) -> str:
@@ -246,7 +246,7 @@ def a_key(organization: Organization, role: Role = Role.OWNER) -> str:
 
 @pytest.fixture
 def signed_in(organization: Organization) -> Callable[..., Browser]:
-    """Makes a member of this role, in `organization` if nothing else is said, whose session has begun."""
+    """Return a function that creates a member of a role, by default in `organization`, and returns their browser."""
 
     def make(role: Role = Role.OWNER, email: str = "", of: Organization = organization) -> Browser:
         return people.signed_in(people.add_person(of, role, email).user)
@@ -256,7 +256,7 @@ def signed_in(organization: Organization) -> Callable[..., Browser]:
 
 @pytest.fixture
 def smtp(settings: Any) -> Iterator[MailServer]:
-    """A real mail server, to which the service sends."""
+    """Run a real mail server, and let the service send to it."""
     with mail_server() as server:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
@@ -265,9 +265,9 @@ def smtp(settings: Any) -> Iterator[MailServer]:
 
 @pytest.fixture
 def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Path:
-    """Custody in a filesystem vault of this test's own: its root."""
+    """Put custody into a new filesystem vault, and return its root."""
     settings.CUSTODY_VAULT = "filesystem"
-    # Another fixture may have sent records already.
+    # Another fixture may have created a target already.
     StorageTarget.objects.unscoped("tests have no other").update(retired_at=timezone.now())
     storage_targets.forget()
     target = StorageTarget.objects.create(id="filesystem", provider="filesystem", configuration={"root": str(tmp_path)})
@@ -277,10 +277,10 @@ def filesystem_vault(db: None, settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shared_database(transactional_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A database that threads and processes share as in production. Yields its DATABASE_URL.
+    """Yield the DATABASE_URL of a database that threads and processes share as in production.
 
-    On PostgreSQL it is the test database. On SQLite that one lives in memory, with locks unlike those of a file,
-    so the test gets a copy of it in a file.
+    On PostgreSQL it is the test database. On SQLite the test database is in memory, and its locks differ from those of
+    a file, so the test gets a copy in a file.
     """
     described = connections[DEFAULT_DB_ALIAS].settings_dict
     if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
@@ -305,9 +305,8 @@ _journals = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def _memory_of_one_test_alone() -> None:
-    """A process remembers the secrets in the database, which is emptied after each test, and has a journal, whose
-    folder the first disposal makes."""
+def _caches_of_one_test() -> None:
+    """Clear the caches of the process, because the database is emptied after each test, and use a new journal."""
     token_hashing.forget()
     changes.forget()
     keyrings.forget()
@@ -321,7 +320,7 @@ def _memory_of_one_test_alone() -> None:
 
 @pytest.fixture(params=["database", "filesystem"])
 def each_vault(request: pytest.FixtureRequest) -> str:
-    """Runs a test once for every vault."""
+    """Run a test once for each vault."""
     if request.param == "filesystem":
         request.getfixturevalue("filesystem_vault")
     return request.param
@@ -334,14 +333,14 @@ FOR name IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'pub
     EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s)', name) INTO filled;
     IF filled THEN EXECUTE format('DELETE FROM %s', name); END IF;
 END LOOP; END $$"""
-"""What few rows there are is deleted faster than every table is truncated."""
+"""Deleting the few rows is faster than truncating every table."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _flush_may_empty_the_audit_trail() -> Iterator[None]:
-    """Tests with real transactions end by emptying the tables, which the audit trail's triggers rightly refuse.
+    """Let tests with real transactions empty the tables at the end, although the audit trail's triggers refuse it.
 
-    Every connection is meant: once Playwright's event loop runs in a thread, Django opens another one there.
+    Every connection is patched: when Playwright's event loop runs in a thread, Django opens another one there.
     """
     operations = type(connection.ops)
     flush = operations.execute_sql_flush
@@ -354,19 +353,19 @@ def _flush_may_empty_the_audit_trail() -> Iterator[None]:
         with connection.cursor() as cursor:
             triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
-        statements = [each for each in statements if not re.search("django_content_type|auth_permission", each)]
+        statements = [line for line in statements if not re.search("django_content_type|auth_permission", line)]
         return flush(ops, [*drop, *statements, *(sql for _, sql in triggers)])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(operations, "execute_sql_flush", with_triggers_off)
-        # What Django would make again is left where it is.
+        # The rows that this signal would create again are not deleted.
         patch.setattr(flush_command, "emit_post_migrate_signal", lambda *args: None)
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_are_read_once() -> Iterator[None]:
-    """Each test client has middleware of its own, and WhiteNoise's opens every static file when it is made."""
+    """Read static files once: each test client creates middleware, and WhiteNoise's opens every static file."""
     read: dict[str, Any] = {}
     read_all = WhiteNoiseMiddleware.add_files_from_finders
 
@@ -383,18 +382,18 @@ def _static_files_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _templates_are_rendered_as_in_production(django_test_environment: None) -> None:
-    """Django's test environment copies the context of each template that is rendered, for tests that look at it."""
+    """Restore Django's normal rendering: its test environment copies the context of each template."""
     Template._render = _RENDER
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _tests_wait_for_nothing() -> Iterator[None]:
-    """What is remembered or left alone for a second in production is asked each time, for tests do a lot in a second;
-    and that a test runs in one transaction keeps no process from remembering its secrets."""
+    """Disable caches that last a second in production, because tests do a lot in a second. Keep the caches of secrets
+    enabled, although a test runs in one transaction."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(db, "in_transaction", lambda: False)
         patch.setattr(vaults, "_PROBE_SECONDS", 0)
         patch.setattr(selectors._keys, "limit", 0)
-        marks = itertools.count()  # triggers write the real one at a commit, and most tests end before theirs
+        marks = itertools.count()  # triggers write the real mark at a commit, but most tests do not commit
         patch.setattr(changes, "_read", lambda: str(next(marks)))
         yield

@@ -1,4 +1,4 @@
-"""Databases of tests. Migrating takes longer than most tests, so it is done once a run, and the result is copied."""
+"""Databases of tests. Migrating is slower than most tests, so it is done once in a run, and the result is copied."""
 
 import atexit
 import fcntl
@@ -40,7 +40,7 @@ call_command("create_api_key", organization="live-bank", name="test", role="owne
 
 
 class Prepared(NamedTuple):
-    """The URL of its database, its DATA_DIR with the master key, and its owner's API key."""
+    """A prepared installation: its database URL, its DATA_DIR with the master key, and its owner's API key."""
 
     url: str
     data: str
@@ -48,14 +48,14 @@ class Prepared(NamedTuple):
 
 
 def share() -> Callable[[], None]:
-    """Let the processes that this one starts share what one of them makes here. Returns what to call at the end."""
+    """Let the child processes share databases. Return the function that removes them at the end."""
     if _SHARED in os.environ:
         return lambda: None
     directory = os.environ[_SHARED] = tempfile.mkdtemp(prefix="drs-templates-")
 
     def clear() -> None:
-        for made in Path(directory).glob("*.url"):
-            _drop(made.read_text())
+        for file in Path(directory).glob("*.url"):
+            _drop(file.read_text())
         shutil.rmtree(directory)
         del os.environ[_SHARED]
 
@@ -69,7 +69,7 @@ def _shared() -> Path:
 
 
 def _once(name: str, make: Callable[[], Any]) -> Any:
-    """What `make` answers, which is JSON, in the one process that comes first."""
+    """Return the result of `make`, which must be JSON. Only the first process of a run calls `make`."""
     answer = _shared() / f"{name}.json"
     with answer.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -79,12 +79,12 @@ def _once(name: str, make: Callable[[], Any]) -> Any:
 
 
 def suite_url() -> str:
-    """The DATABASE_URL that the suite runs on."""
+    """Return the DATABASE_URL of the suite."""
     return os.environ.get("DATABASE_URL", "sqlite:///")
 
 
 def migrated(suite: str) -> str:
-    """The URL of a migrated database without rows, of the kind of `suite`, the URL of another one."""
+    """Return the URL of a migrated, empty database, of the same kind as the database of the URL `suite`."""
     name, parts = f"migrated-{_kind(suite)}", _parts(suite)
 
     def run(url: str, program: str) -> str:
@@ -98,7 +98,7 @@ def migrated(suite: str) -> str:
 
 
 def prepared(suite: str, vault: str) -> Prepared:
-    """An installation on a copy of `migrated`, with one organization."""
+    """Return an installation on a copy of `migrated`, with one organization."""
     name = f"{_kind(suite)}{_parts(suite)}-{vault}"
 
     def make() -> Prepared:
@@ -111,11 +111,11 @@ def prepared(suite: str, vault: str) -> Prepared:
 
 @contextmanager
 def installation(url: str | None, data: Path, vault: str) -> Iterator[tuple[str, str]]:
-    """The URL of the database, and the owner's API key, of a new installation that has one organization.
+    """Yield the database URL and the owner's API key of a new installation with one organization.
 
     Args:
-        url: of an empty database; else a new one of the kind that the suite runs on.
-        data: its DATA_DIR.
+        url: an empty database; by default a new database of the suite's kind.
+        data: the DATA_DIR of the installation.
     """
     template = prepared(url if url and _kind(url) != _kind(suite_url()) else suite_url(), vault)
     shutil.copytree(template.data, data, dirs_exist_ok=True)
@@ -132,10 +132,10 @@ def _settings(url: str, data: Path, vault: str) -> dict[str, str]:
 
 
 def _run(program: str, environment: Mapping[str, str]) -> str:
-    """What commands of manage.py print, all run by one process."""
+    """Run commands of manage.py in one process, and return their output."""
     from tests.support import forks
 
-    # Closed, as by a process that ends: then SQLite's journal is part of its file.
+    # Closing the connection merges SQLite's journal into its file.
     done = forks.run(f"{_START}{program}\nconnection.close()", environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -143,10 +143,10 @@ def _run(program: str, environment: Mapping[str, str]) -> str:
 
 @contextmanager
 def new_database(template: str = "") -> Iterator[str]:
-    """A new database of the kind that the suite runs on.
+    """Yield the URL of a new database of the suite's kind.
 
     Args:
-        template: the URL of another such database that it begins as, which nobody is connected to; "" for an empty one.
+        template: the URL of a database to copy, which must have no connections; "" for an empty database.
     """
     with tempfile.TemporaryDirectory(prefix="drs-database-") as directory:
         url = _url(f"live_{secrets.token_hex(6)}", suite_url(), directory)
@@ -159,7 +159,7 @@ def new_database(template: str = "") -> Iterator[str]:
 
 @contextmanager
 def database_of_tests() -> Iterator[None]:
-    """Django's own connection leads to a copy of the migrated database: in memory, or on the server of DATABASE_URL."""
+    """Connect Django to a copy of the migrated database: in memory, or on the server of DATABASE_URL."""
     template, name = migrated(suite_url()), connection.settings_dict["NAME"]
     connection.close()
     if connection.vendor == "sqlite":
@@ -170,7 +170,7 @@ def database_of_tests() -> Iterator[None]:
         yield
         return
     url = f"{suite_url()}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
-    _drop(url)  # a run that was killed may have left it
+    _drop(url)  # a killed run may have left it
     _copy(template, url)
     connection.settings_dict["NAME"] = url.rpartition("/")[2]
     yield
@@ -184,7 +184,7 @@ def _kind(url: str) -> str:
 
 
 def _parts(url: str) -> str:
-    """The number of partitions that the suite gives hot tables of such a database; "" for none."""
+    """Return the number of partitions of hot tables in such a database; "" for none."""
     return os.environ.get(_PARTS, "") if _kind(url) != "sqlite" else ""
 
 
@@ -195,7 +195,7 @@ def _url(name: str, suite: str, directory: str | Path) -> str:
 
 
 def _template(name: str, suite: str, template: str = "") -> str:
-    """The URL of a new database that lasts until the end of the run."""
+    """Create a database that lasts until the end of the run, and return its URL."""
     url = _url(f"{name}_{secrets.token_hex(6)}", suite, _shared())
     _copy(template, url)
     (_shared() / f"{name}-{_kind(suite)}{_parts(suite)}.url").write_text(url)
@@ -210,7 +210,7 @@ def _copy(template: str, url: str) -> None:
 
 
 def _fill(url: str, template: str) -> None:
-    """Make an empty database, of whatever server, as `template` is."""
+    """Copy `template` into an empty database of any server."""
     if _kind(url) == "sqlite":
         return _copy(template, url)
     dump = subprocess.Popen([postgresql_program("pg_dump"), "--format=custom", template], stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""Disposing of families in tests: as a run of the retention policy does it, without its questions."""
+"""Disposal of families in tests, as in a run of the retention policy, but without confirmations."""
 
 import uuid
 
@@ -22,7 +22,8 @@ def root(organization: Organization, decision_id: str = "loan-1") -> uuid.UUID:
 
 def dispose_of(organization: Organization, *decision_ids: str, finish: bool = True) -> list[Disposal]:
     """Dispose of the families of some decisions."""
-    chosen = Families(organization.pk, [root(organization, each) for each in decision_ids or ["loan-1"]])
+    roots = [root(organization, decision_id) for decision_id in decision_ids or ["loan-1"]]
+    chosen = Families(organization.pk, roots)
     prepared = prepare(chosen, ORDER)
     with transaction.atomic():
         families.lock(chosen)

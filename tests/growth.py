@@ -1,5 +1,5 @@
-"""How work grows with its input. Time and memory are compared with those of a quarter of the input, never measured in
-seconds: what is linear takes about four times as much, what takes the square sixteen times."""
+"""Growth of work with its input. Time and memory are compared with those of a quarter of the input, not with fixed
+limits: linear work takes about four times as much, quadratic work sixteen times."""
 
 import gc
 import time
@@ -14,29 +14,29 @@ CHEAP = 6
 
 
 def assert_linear(work: Callable[[Any], Any], make: Callable[[int], Any], size: int) -> None:
-    """`work` on `make(size)` takes no more than its share beside `make(size // 4)`, unless it is too little to tell.
-    What both raise is no matter.
+    """Check that the cost of `work` on `make(size)` is at most linear, compared with `make(size // 4)`. A cost below
+    the noise is accepted, and so is a ValueError.
 
-    Tracing memory is slow, so that is compared for a quarter of the size.
+    Tracing memory is slow, so memory is compared for a quarter of the size.
     """
-    least, small, large = make(size // TIMES**2), make(size // TIMES), make(size)
+    smallest, small, large = make(size // TIMES**2), make(size // TIMES), make(size)
     tries, share = [_seconds(work, large)], NOISE_SECONDS
     if min(tries) > share:
         share += TOLERATED * min(_seconds(work, small) for _ in range(2))
-    while min(tries) > share and len(tries) < TRIES:  # something else may lengthen one try, but not each
+    while min(tries) > share and len(tries) < TRIES:  # other programs may slow down one try, but not all
         tries.append(_seconds(work, large))
     assert min(tries) <= share, f"seconds: {tries}, where {share} is allowed"
-    most, taken = _NOISE_BYTES, peak(work, small)
-    if taken > most:
-        most += TOLERATED * peak(work, least)
-    assert taken <= most, f"bytes: {taken}, where {most} is allowed"
+    budget, size_in_bytes = _NOISE_BYTES, peak(work, small)
+    if size_in_bytes > budget:
+        budget += TOLERATED * peak(work, smallest)
+    assert size_in_bytes <= budget, f"bytes: {size_in_bytes}, where {budget} is allowed"
 
 
 def assert_cheap(work: Callable[[Any], Any], small: Any, large: Any, idle: float) -> None:
-    """Require at most six times the CPU for an input of four times the size, beside what work costs with none.
+    """Require at most six times the CPU for an input of four times the size, without the fixed cost of `work`.
 
     Args:
-        idle: that cost in seconds.
+        idle: the fixed cost in seconds.
     """
     budget = NOISE_SECONDS
     seconds = _seconds(work, large) - idle
@@ -50,12 +50,12 @@ def assert_cheap(work: Callable[[Any], Any], small: Any, large: Any, idle: float
 
 
 def idle_seconds(work: Callable[[Any], Any], smallest: Any) -> float:
-    """Return what work costs on an input of almost nothing."""
+    """Return the cost of `work` on a minimal input."""
     return min(_seconds(work, smallest) for _ in range(TRIES))
 
 
 def peak(work: Callable[[Any], Any], given: Any) -> int:
-    """The most bytes that work took at a time beside its input."""
+    """Return the peak memory of `work` in bytes, without its input."""
     tracemalloc.start()
     try:
         _done(work, given)
@@ -65,8 +65,8 @@ def peak(work: Callable[[Any], Any], given: Any) -> int:
 
 
 def _seconds(work: Callable[[Any], Any], given: Any) -> float:
-    """Of this thread's processor, which other programs do not lengthen."""
-    gc.disable()  # how long it searches depends on all that the tests have loaded
+    """Return the CPU seconds of this thread, which other programs do not affect."""
+    gc.disable()  # its cost depends on all loaded objects
     try:
         started = time.thread_time()
         _done(work, given)
@@ -78,5 +78,5 @@ def _seconds(work: Callable[[Any], Any], given: Any) -> float:
 def _done(work: Callable[[Any], Any], given: Any) -> None:
     try:
         work(given)
-    except ValueError:  # a parser refused it, which must be as cheap
+    except ValueError:  # a refusal by a parser must be as cheap
         return

@@ -1,7 +1,7 @@
-"""Whether the suite catches broken rules: `python -m tests.mutations`.
+"""Mutations, which check that the suite catches broken rules: `python -m tests.mutations`.
 
-Each mutation breaks one rule in a copy of the tree, and the tests named with it must fail. Run it by hand after changes
-to the suite itself: a suite that got faster by testing less would let some through.
+Each mutation breaks one rule in a copy of the tree, and its tests must fail. Run it by hand after changes to the suite:
+a suite that tests less would miss some mutations.
 """
 
 import shutil
@@ -31,35 +31,35 @@ MUTATIONS = [
         "tests/accounts/test_roles.py tests/accounts/test_contract.py",
     ),
     Mutation(
-        "a sender's key sends records and does nothing else",
+        "a sender's key only sends records",
         "accounts/roles.py",
         "role for role in Role if role is not Role.SENDER",
         "role for role in Role",
         "tests/accounts/test_roles.py tests/accounts/test_keys.py",
     ),
     Mutation(
-        "nobody gives a key more than they may do themselves",
+        "a key gets no more permissions than its creator has",
         "accounts/roles.py",
         "permissions(given) <= permissions(giver)",
         "bool(permissions(given))",
         "tests/accounts/test_keys.py",
     ),
     Mutation(
-        "a key makes nothing that outlives it",
+        "a key creates no key that outlives it",
         "accounts/services/lineage.py",
         "if asked and limit and asked > limit:",
         "if False:",
         "tests/accounts/test_lineage.py",
     ),
     Mutation(
-        "a revoked key takes what it made with it",
+        "revoking a key revokes the keys and invitations that it created",
         "accounts/services/keys.py",
         "keys=made.keys, invites=made.invites, with_key",
         "with_key",
         "tests/accounts/test_lineage.py",
     ),
     Mutation(
-        "a role is given only by a caller who may as much",
+        "a caller gives only roles within their own permissions",
         "accounts/services/members.py",
         "if not all(may_give(",
         "if False and not all(may_give(",
@@ -87,7 +87,7 @@ MUTATIONS = [
         "tests/accounts/test_authority.py",
     ),
     Mutation(
-        "who owes a second factor changes nothing",
+        "a caller without a required second factor changes nothing",
         "accounts/authority.py",
         "    if caller.owes_second_factor:",
         "    if False:",
@@ -108,14 +108,14 @@ MUTATIONS = [
         "tests/accounts/test_isolation.py",
     ),
     Mutation(
-        "nobody approves what they wrote",
+        "authors do not approve their own notice",
         "notices/services/approval_rules.py",
         "if is_caller or (root and",
         "if False and (root and",
         "tests/notices/test_four_eyes.py",
     ),
     Mutation(
-        "a key's claim names nobody who wrote the notice",
+        "a key's claim does not name an author of the notice",
         "notices/services/approval_rules.py",
         "if contributor.mail and _names(approver, contributor.mail):",
         "if False:",
@@ -129,56 +129,56 @@ MUTATIONS = [
         "tests/notices/test_grants.py",
     ),
     Mutation(
-        "authority from before somebody left does not come back",
+        "a member who left and rejoined does not get old grants back",
         "notices/services/approval_rules.py",
         "created_at__gte=member.created_at",
         "created_at__isnull=False",
         "tests/notices/test_grants.py",
     ),
     Mutation(
-        "nothing of a statement is believed before its signature verifies",
+        "a statement is not read before its signature verifies",
         "custody/sealing/statements.py",
         "if not signers.verifies(",
         "if False and not signers.verifies(",
         "tests/custody/test_forged_statements.py",
     ),
     Mutation(
-        "a row says what its statement says",
+        "a row agrees with its statement",
         "custody/sealing/statements.py",
         "if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):",
         "if False:",
         "tests/custody/test_forged_statements.py",
     ),
     Mutation(
-        "a lease is completed by its holder alone",
+        "only its holder completes a lease",
         "config/leases.py",
         ".filter(pk=row.pk, lease_token=row.lease_token)",
         ".filter(pk=row.pk)",
         "tests/config/test_leases.py",
     ),
     Mutation(
-        "what is leased is not claimed a second time",
+        "a leased row is not claimed again",
         "config/leases.py",
         "return Q(lease_until=None) | Q(lease_until__lt=timezone.now())",
         "return Q()",
         "tests/config/test_leases.py",
     ),
     Mutation(
-        "the copy in the database is given up once the vault has the same bytes",
+        "the copy in the database is deleted only when the vault has the same bytes",
         "custody/objects.py",
         " or vault.get(key) == body",
         " or True",
         "tests/custody/test_only_copy.py tests/custody/test_vault_faults.py",
     ),
     Mutation(
-        "a customer's key signs only what was queued here",
+        "a customer's key signs only records that we queued",
         "custody/sealing/statements.py",
         "    if not keyring(organization_id).queue_signer.recognises(bytes(queued.signature), message):",
         "    if False:",
         "tests/custody/queue/test_queued_custody.py",
     ),
     Mutation(
-        "a signature of a key management service verifies before it is kept",
+        "a signature of a key management service is verified before it is stored",
         "custody/keys/kms.py",
         "        if not verifies(row.algorithm, row.public_pem, signature, data):",
         "        if False:",
@@ -192,7 +192,7 @@ MUTATIONS = [
         "tests/custody/test_vaults.py",
     ),
     Mutation(
-        "storage is chosen only once the custody test has proven it",
+        "storage is chosen only after its custody test has succeeded",
         "custody/services/storage.py",
         "    if not test.ok:",
         "    if False:",
@@ -206,14 +206,14 @@ MUTATIONS = [
         "tests/notices/test_deadline_arithmetic.py",
     ),
     Mutation(
-        "business days leave out public holidays",
+        "business days exclude public holidays",
         "notices/deadlines.py",
         "last.isoweekday() <= 5 and last not in",
         "last.isoweekday() <= 5 or last not in",
         "tests/notices/test_deadline_arithmetic.py tests/notices/test_days.py",
     ),
     Mutation(
-        "a one-time code is guessed five times at most",
+        "a one-time code can be tried five times at most",
         "accounts/services/codes.py",
         "code.used_at or code.tries >= TRIES or",
         "code.used_at or",
@@ -227,14 +227,14 @@ MUTATIONS = [
         "tests/access/test_members.py",
     ),
     Mutation(
-        "the daily run begins under a shorter policy only a week after owners were told",
+        "the daily run applies a shorter policy only a week after owners were notified",
         "retention/services/policies.py",
         "days < in_force.days",
         "False",
         "tests/retention/test_policies.py",
     ),
     Mutation(
-        "a policy that was replaced before it began never begins",
+        "a policy that was replaced before its start does not start",
         "retention/rules.py",
         ".exclude(replaced)",
         "",
@@ -255,7 +255,7 @@ MUTATIONS = [
         "tests/retention/test_holds.py",
     ),
     Mutation(
-        "an owner confirms what they were shown",
+        "an owner confirms exactly the run that they were shown",
         "retention/services/confirmations.py",
         "asking.filter(candidates=candidates, policy=policy.number)",
         "asking",
@@ -273,11 +273,11 @@ def copy_of_the_tree(directory: str) -> Path:
 
 
 def is_caught(mutation: Mutation, tree: Path) -> bool:
-    """Whether the tests fail, of their own accord, once the rule is broken."""
+    """Whether the tests run and fail when the rule is broken."""
     file = tree / mutation.file
     whole = file.read_text()
     if whole.count(mutation.before) != 1:
-        sys.exit(f"{mutation.file} has not exactly once: {mutation.before}")
+        sys.exit(f"{mutation.file} must have exactly once: {mutation.before}")
     file.write_text(whole.replace(mutation.before, mutation.after))
     try:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutation.tests.split()]

@@ -1,11 +1,11 @@
-"""A lint: no pattern of the product takes more than linear time, whatever text it reads.
+"""A lint against regular expressions of the product that take more than linear time on some text.
 
-Each literal pattern becomes an automaton over the characters that it tells apart. A word that can be repeated while
-the automaton is in two places at once, and then refused, costs at least the square of the text's length (N. Weideman
-et al., "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers", CIAA 2016). A search begins at
-every character, so it has a loop in front. pydantic's patterns are not read: their engine takes linear time.
+Each literal pattern becomes an automaton over the characters that it distinguishes. If a word can be repeated while
+the automaton is in two places at once, and is then refused, matching takes at least quadratic time (N. Weideman et al.,
+"Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers", CIAA 2016). A search starts at every
+character, so it has a loop in front. pydantic's patterns are not checked: their engine takes linear time.
 
-A pattern with `# linear: reason` beside or above it is accepted.
+A pattern with a comment `# linear: reason` on its line or above is accepted.
 """
 
 import ast
@@ -39,7 +39,7 @@ State = tuple[int, str]
 
 
 class Guard(NamedTuple):
-    """The pairs of characters between which a place may be passed: `before` and `after`, "" for an end of the text."""
+    """A condition on the characters before and after a place, with "" for an end of the text."""
 
     before: Chars | None = None
     after: Chars | None = None
@@ -55,7 +55,7 @@ Step = tuple[int, tuple[Guard, ...]]
 
 
 class Automaton:
-    """The states of a pattern: each consumes one character of its set, and is followed by others."""
+    """The states of a pattern: each consumes a character of its set, and leads to other states."""
 
     def __init__(self, pattern: str, flags: int = 0, method: str = "search") -> None:
         tree = parser.parse(pattern, flags)
@@ -104,7 +104,7 @@ class Automaton:
         return following
 
     def _item(self, op: Any, value: Any, following: int) -> int:
-        """The node before an item of a pattern that is followed by another node."""
+        """Add an item of a pattern before another node, and return the item's node."""
         node = self._node()
         chars = self._set(op, value)
         if chars is not None:
@@ -138,7 +138,7 @@ class Automaton:
         return following
 
     def _set(self, op: Any, value: Any) -> Chars | None:
-        """The characters that an item of one character matches; None for other items."""
+        """Return the characters that an item of one character matches, or None for other items."""
         if op is sre.ANY:
             chars = self.alphabet if self._flags & re.DOTALL else self.alphabet - {"\n"}
         elif op in (sre.LITERAL, sre.NOT_LITERAL):
@@ -173,7 +173,7 @@ class Automaton:
 
 
 def _literals(tree: Any) -> Iterator[int]:
-    """The codes of the characters that a pattern names."""
+    """Yield the codes of the characters that a pattern names."""
     for item in tree:
         if isinstance(item, tuple) and len(item) == 2 and item[0] in (sre.LITERAL, sre.NOT_LITERAL):
             yield item[1]
@@ -216,7 +216,7 @@ def is_superlinear(pattern: str, flags: int = 0, method: str = "search") -> bool
 
 
 def _classes(automaton: Automaton) -> list[str]:
-    """One character for each group of those that no state and no guard tells apart."""
+    """Return one character of each group that no state and no guard distinguishes."""
     guards = {guard for steps in automaton.steps.values() for _, guarded in steps for guard in guarded}
     sets = [*automaton.chars, *(part for guard in guards for part in guard[:2] if part is not None), WORDS]
     return sorted({tuple(c in chars for chars in sets): c for c in sorted(automaton.alphabet)}.values())
@@ -234,7 +234,7 @@ def _reach(state: State, follow: dict[State, list[State]]) -> set[State]:
 
 
 def _matches(automaton: Automaton, state: State, chars: list[str]) -> set[str]:
-    """The characters before which the pattern has matched at a state, "" for the end of the text."""
+    """Return the characters before which the pattern has matched at a state, with "" for the end of the text."""
     if automaton.fails_at_end:
         return set()
     ends = [guards for place, guards in automaton.follow(state[0]) if place == automaton.end]
@@ -266,7 +266,7 @@ def _both(first: State, second: State, follow: dict[State, list[State]], matched
 
 
 class Literals:
-    """The texts of a module's expressions, as far as its source has them: what is put in at run time reads `x`."""
+    """The texts of a module's expressions, as far as its source has them. Values of run time become `x`."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.values: dict[str, ast.expr] = {}
@@ -279,7 +279,7 @@ class Literals:
                     self.values.update(zip(names, node.value.elts, strict=False))
 
     def text(self, node: ast.expr, depth: int = 0) -> str | None:
-        """The text of an expression, None where the source does not have it."""
+        """Return the text of an expression, or None if the source does not have it."""
         if isinstance(node, ast.Constant):
             return node.value.decode("latin-1") if isinstance(node.value, bytes) else str(node.value)
         if depth > 20:
@@ -316,7 +316,7 @@ def _name(node: ast.expr) -> str:
 
 
 def problems(source: str) -> Iterator[tuple[int, str]]:
-    """The lines of a module whose patterns may take more than linear time, each with what is wrong."""
+    """Yield the lines of a module whose patterns may take more than linear time, with what is wrong."""
     tree, lines = ast.parse(source), source.splitlines()
     literals = Literals(tree)
     owners = {id(value): name for name, value in literals.values.items()}
@@ -330,7 +330,7 @@ def problems(source: str) -> Iterator[tuple[int, str]]:
         if pattern is None:
             yield (
                 call.lineno,
-                f"this pattern is put together elsewhere: say after `{ACCEPTED}` why it takes linear time",
+                f"this pattern is composed elsewhere: say after `{ACCEPTED}` why it takes linear time",
             )
             continue
         used = re.findall(rf"\b{owners.get(id(call), '-')}\.({'|'.join(METHODS)})\b", source)

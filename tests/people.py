@@ -24,15 +24,15 @@ _opened: set[str] = set()
 
 
 class Browser(Client):
-    """Checks CSRF as for everyone, and fills in forms as a person does: with the token that a page carries. The first
-    form of each page that a process of tests sends has that page's own, the others what the browser had before."""
+    """A browser with CSRF checks, which sends forms with the token of a page. The first form of each page in a test
+    process uses the token of that page; later forms reuse the browser's last token."""
 
     def __init__(self, **defaults: Any) -> None:
         super().__init__(enforce_csrf_checks=True, raise_request_exception=False, **defaults)
         self._tokens: dict[str, str] = {}
 
     def csrf_token(self, path: str) -> str:
-        """The token in the forms of a page."""
+        """Return the token in the forms of a page."""
         return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path).content.decode()).group(1)
 
     def submit(self, page: str, to: str = "", **fields: str) -> Any:
@@ -51,7 +51,7 @@ class Browser(Client):
         return cookie.value if cookie else ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Call the API as a page of ours would: with the session's CSRF token, if there is a session."""
+        """Call the API like a page of ours, with the session's CSRF token if there is a session."""
         if self._csrf_cookie not in self._tokens and settings.SESSION_COOKIE_NAME in self.cookies:
             me = self.get("/v1/auth/me")
             if me.status_code == 200:
@@ -70,7 +70,7 @@ def dumped(body: Any) -> bytes:
 
 
 def newest_mail(email: str) -> Any:
-    """Let the worker do its task, and open the newest mail to an address."""
+    """Run the worker's task, and return the newest mail to an address."""
     tasks.deliver_mail()
     return next(message for message in reversed(mail.outbox) if message.to == [email])
 
@@ -80,17 +80,17 @@ def mailed_code(email: str) -> str:
 
 
 def mailed_token(email: str) -> str:
-    """The last part of the link in the newest invitation to an address."""
+    """Return the last part of the link in the newest invitation to an address."""
     return re.search(r"/invites/([0-9]+-[0-9a-f]+)/$", newest_mail(email).body, re.MULTILINE).group(1)
 
 
 def another(code: str) -> str:
-    """A code of six digits that is not this one."""
+    """Return another code of six digits."""
     return f"{(int(code) + 1) % 10**6:06}"
 
 
 def ask_for_code(browser: Browser, email: str) -> str:
-    """Ask for a code on the page, and read it in the mail."""
+    """Request a code on the page, and return it from the mail."""
     assert browser.submit("/sign-in/", email=email).status_code == 302
     return mailed_code(email)
 
@@ -112,7 +112,7 @@ def accept_by_api(browser: Browser, token: str, email: str) -> Any:
 
 
 def sign_in(email: str, **defaults: Any) -> Browser:
-    """The browser of a person who has signed in by a mailed code."""
+    """Sign a person in with a mailed code, and return their browser."""
     browser = Browser(**defaults)
     answer = browser.submit("/sign-in/code/", code=ask_for_code(browser, email))
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
@@ -120,7 +120,7 @@ def sign_in(email: str, **defaults: Any) -> Browser:
 
 
 def signed_in(user: User, **defaults: Any) -> Browser:
-    """The browser of a person whose session has begun: what `sign_in` ends with, without its pages and its mail."""
+    """Begin a session without the pages and the mail of `sign_in`, and return the person's browser."""
     browser = Browser(**defaults)
     request = RequestFactory(**defaults).get("/")
     request.session = SessionStore()
@@ -131,7 +131,7 @@ def signed_in(user: User, **defaults: Any) -> Browser:
 
 
 def confirmed(browser: Browser) -> Browser:
-    """Return the browser, once its person has proved a second factor in the session."""
+    """Mark a second factor as proved in the browser's session, and return the browser."""
     session = SessionStore(browser.cookies[settings.SESSION_COOKIE_NAME].value)
     session[SESSION_CONFIRMED] = True
     session.save()

@@ -1,4 +1,4 @@
-"""Another pepper, as an import of several SECRET_KEYs leaves it."""
+"""Further peppers, like after an import of several SECRET_KEYs."""
 
 import os
 
@@ -7,7 +7,7 @@ from accounts.models import Pepper
 
 
 def new_pepper() -> None:
-    """The newest from now on; the earlier ones still recognise theirs."""
+    """Create the newest pepper. Earlier peppers still verify their tokens."""
     row = Pepper(generation=Pepper.objects.count() + 1)
     row.wrap(os.urandom(32))
     row.save()

@@ -1,6 +1,6 @@
-"""How much a database reads for some work: what does not depend on how busy the computer is.
+"""Rows that a database reads for some work: a count that does not depend on the load of the computer.
 
-PostgreSQL counts the rows that its scans of tables and indexes return; SQLite the steps of its virtual machine.
+PostgreSQL counts the rows that its scans of tables and indexes return, SQLite the steps of its virtual machine.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ _STEPS = 20
 
 
 def rows_read(work: Callable[[], Any]) -> int:
-    """Call it in a transaction, as tests are."""
+    """Return the rows read by `work`. Call it in a transaction, such as that of a test."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")  # it would rather read all of so small a table
-            cursor.execute("SET LOCAL join_collapse_limit = 8")  # as servers have it that no test started
+            cursor.execute("SET LOCAL enable_seqscan = off")  # else it scans small tables
+            cursor.execute("SET LOCAL join_collapse_limit = 8")  # the default of other servers
         before = _returned()
         work()
         return _returned() - before

@@ -1,7 +1,7 @@
-"""The whole suite, on SQLite what may differ there and on PostgreSQL everything; what meets partitioned tables once
-more on them: `python -m tests.run [arguments]`.
+"""The whole suite: all tests on PostgreSQL, tests that may differ on SQLite, and tests of partitioned tables again on
+these: `python -m tests.run [arguments]`.
 
-Arguments are pytest's.
+The arguments are those of pytest.
 """
 
 import os
@@ -22,14 +22,14 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 6 * 2**30
 _CORES = os.cpu_count() or 1
 _YIELDING = ["nice", "-n", "5"]
-"""What runs beside the whole takes less of a core, so that it lasts longer and fills what waiting tests leave."""
+"""Parts that run beside the whole suite have a lower priority, so that they use the time of waiting tests."""
 
 
 def suite(name: str, workers: int, *arguments: str, output: IO[str] | None = None, **environment: str) -> int:
-    """Run a part of the suite. Returns its exit code.
+    """Run a part of the suite, and return its exit code.
 
     Args:
-        output: where the lines go of a part that runs beside the whole, and yields to it; else to the terminal.
+        output: the file for a part that runs beside the whole suite with a lower priority; by default the terminal.
     """
     print(f"\n── the suite on {name} ──", file=output, flush=True)
     spread = ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"] if workers > 1 else []
@@ -39,11 +39,11 @@ def suite(name: str, workers: int, *arguments: str, output: IO[str] | None = Non
 
 
 def use_memory_for_files(directory: Path) -> None:
-    """Temporary files lie in memory where there is room: tests sync a lot, and nothing of theirs has to last."""
+    """Put temporary files into memory if there is room: tests sync often, and their files need not last."""
     if not directory.is_dir() or not os.access(directory, os.W_OK):
         return
-    found = os.statvfs(directory)
-    if found.f_bavail * found.f_frsize >= _ROOM and not found.f_flag & os.ST_NOEXEC:
+    stats = os.statvfs(directory)
+    if stats.f_bavail * stats.f_frsize >= _ROOM and not stats.f_flag & os.ST_NOEXEC:
         tempfile.tempdir = str(directory)
 
 
@@ -57,19 +57,19 @@ def versions() -> list[str]:
 
 
 def main() -> int:
-    # Every process compiles the tests and the service otherwise.
+    # Otherwise every process compiles the tests and the service.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     use_memory_for_files(_MEMORY)
     print("\n".join(versions()), flush=True)
     with ExitStack() as stack:
         tempfile.tempdir = os.environ["TMPDIR"] = stack.enter_context(tempfile.TemporaryDirectory(prefix="drs-tests-"))
-        os.chmod(tempfile.tempdir, 0o711)  # PostgreSQL runs as a user of its own below it
+        os.chmod(tempfile.tempdir, 0o711)  # PostgreSQL runs below it as another user
         server, queue = stack.enter_context(postgresql(FAST)), stack.enter_context(redis())
         stack.callback(databases.share())
         others = stack.enter_context(tempfile.TemporaryFile("w+"))
         pool = stack.enter_context(ThreadPoolExecutor())
         repeated = pool.submit(what_runs_again, server, queue, others)
-        # A worker more than cores, for many tests wait for processes, browsers and mail.
+        # One worker more than cores, because many tests wait for processes, browsers and mail.
         failed = suite("PostgreSQL: everything", _CORES + 1, TEST_REDIS_URL=queue, DATABASE_URL=server + "drs")
         failed = repeated.result() or failed
         others.seek(0)
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def what_runs_again(server: str, queue: str, output: IO[str]) -> int:
-    """Run what may differ on other databases, beside the whole."""
+    """Run the tests that may differ on other databases, beside the whole suite."""
     workers = max(_CORES // 2, 1)
     failed = suite(
         "SQLite: what may differ there", workers, "--only", "what-differs", output=output, TEST_REDIS_URL=queue

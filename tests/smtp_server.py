@@ -1,4 +1,4 @@
-"""A mail server for tests: speaks SMTP on a free loopback port, keeps what it takes, refuses whom it is told to."""
+"""A mail server for tests: it speaks SMTP on a free loopback port, keeps accepted mails, and refuses on demand."""
 
 import email
 import email.policy
@@ -17,11 +17,11 @@ class MailServer(socketserver.ThreadingTCPServer):
         self.port: int = self.server_address[1]
         self.taken: list[tuple[str, EmailMessage]] = []
         self.refused: set[str] = set()
-        """Recipients that are answered with 550, for good."""
+        """Recipients that are refused for good, with 550."""
         self.closed = ""
-        """What every recipient is answered with, where mail of ours is not wanted at all."""
+        """The answer to every recipient, if the server refuses all mail."""
         self.busy: set[str] = set()
-        """Recipients that are answered with 450, for now."""
+        """Recipients that are refused for now, with 450."""
         self.breaking: set[str] = set()
         """Recipients at whose mail the server hangs up in the middle."""
 

@@ -1,4 +1,4 @@
-"""Counting the statements that something asks of the database."""
+"""A count of database statements."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from custody.vaults import storage_targets
 
 @contextmanager
 def statements() -> Iterator[CaptureQueriesContext]:
-    """What is asked of the database meanwhile. What a process remembers for a second is asked for each time, for it is
-    chance whether the second ends between two counts."""
+    """Capture the statements of a block. Caches that last a second are cleared first: whether the second ends between
+    two counts would be chance."""
     changes.forget()
     keyrings.forget()
     storage_targets.forget()

@@ -1,4 +1,4 @@
-"""Callers that come at the same time."""
+"""Concurrent calls in threads."""
 
 import threading
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from typing import Any
 from django.db import connections
 
 HANGS_SECONDS = 180
-"""Who has waited so long for what should happen says that it hangs. It is far more than a busy computer takes, and
-costs nothing where all is well."""
+"""The timeout after which a test counts as hanging. It is far longer than a busy computer takes, and costs nothing in a
+passing test."""
 
 
 def at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
-    """What `call(0)` … `call(count - 1)` return, started together, each in a thread with a connection of its own."""
+    """Start `call(0)` … `call(count - 1)` together, each in a thread with its own connection. Return their results."""
     barrier = threading.Barrier(count)
 
     def one(number: int) -> Any:

@@ -1,4 +1,4 @@
-"""A PostgreSQL and a Redis of our own: on free loopback ports, in a temporary directory, gone afterwards."""
+"""Temporary PostgreSQL and Redis servers, on free loopback ports and in a temporary directory."""
 
 import os
 import secrets
@@ -15,7 +15,7 @@ DURABLE = {}
 FAST = {
     "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off",
     "wal_level": "minimal", "max_wal_senders": "0", "update_process_title": "off", "checkpoint_timeout": "1h",
-    "join_collapse_limit": "1",  # planning takes longer than reading so few rows, most of all which join to begin with
+    "join_collapse_limit": "1",  # planning the order of joins takes longer than reading so few rows
 }  # fmt: skip
 _LINUX_VERSIONS = "/usr/lib/postgresql/*/bin"
 
@@ -27,17 +27,17 @@ def free_port() -> int:
 
 
 def postgresql_program(name: str) -> str:
-    """The path of a PostgreSQL program, of the newest version installed."""
+    """Return the path of a PostgreSQL program, of the newest installed version."""
     versions = sorted(Path("/").glob(_LINUX_VERSIONS[1:]), key=lambda path: int(path.parent.name))
-    found = shutil.which(name, path=os.pathsep.join([str(p) for p in reversed(versions)] + [os.environ["PATH"]]))
-    if found is None:
+    program = shutil.which(name, path=os.pathsep.join([str(p) for p in reversed(versions)] + [os.environ["PATH"]]))
+    if program is None:
         raise SystemExit(f"PostgreSQL's {name} is missing: run `make services`.")
-    return found
+    return program
 
 
 @contextmanager
 def postgresql(settings: dict[str, str]) -> Iterator[str]:
-    """Yields the server's URL, to which a database's name is to be added; it ends with a slash."""
+    """Yield the server's URL, which ends with a slash: add the name of a database."""
     with tempfile.TemporaryDirectory(prefix="drs-postgresql-") as directory:
         port, password = free_port(), secrets.token_hex(16)
         data, secret = Path(directory) / "data", Path(directory) / "password"
@@ -51,7 +51,7 @@ def postgresql(settings: dict[str, str]) -> Iterator[str]:
             "-U",
             "drs",
             "-A",
-            "md5",  # SCRAM takes longer than most of what tests then ask, and they connect often
+            "md5",  # SCRAM takes longer than most queries of tests, which connect often
             f"--pwfile={secret}",
             "-E",
             "UTF8",
@@ -80,7 +80,7 @@ def postgresql(settings: dict[str, str]) -> Iterator[str]:
 
 @contextmanager
 def redis() -> Iterator[str]:
-    """Yields the URL of the server's first database."""
+    """Yield the URL of the server's first database."""
     program = shutil.which("redis-server")
     if program is None:
         raise SystemExit("redis-server is missing: run `make services`.")
@@ -113,7 +113,7 @@ def run(prefix: list[str], *command: object) -> None:
 
 
 def _as_unprivileged(directory: Path) -> list[str]:
-    """PostgreSQL refuses to run as root; then it runs as the user that its package made."""
+    """Return the command prefix that runs PostgreSQL as its package's user: it refuses to run as root."""
     if os.geteuid() != 0:
         return []
     shutil.chown(directory, "postgres")
