@@ -29,20 +29,20 @@ def values_at(document: bytes, pointers: Iterable[str]) -> dict[str, bytes]:
         for step in _steps(pointer):
             branch = branch.setdefault(step, {})
         branch[""] = [*branch.get("", []), pointer]  # "" cannot be a step, because steps begin with a slash
-    return dict(_found(document.strip(WHITE_SPACE), tree))
+    return dict(_pointed(document.strip(WHITE_SPACE), tree))
 
 
 def _steps(pointer: str) -> list[str]:
     return ["/" + step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
-def _found(value: bytes, tree: _Tree) -> Iterator[tuple[str, bytes]]:
+def _pointed(value: bytes, tree: _Tree) -> Iterator[tuple[str, bytes]]:
     for pointer in tree.get("", ()):
         yield pointer, value
     if len(tree) > ("" in tree):
         for key, child in _children(value):
             if "/" + key in tree:
-                yield from _found(child, tree["/" + key])
+                yield from _pointed(child, tree["/" + key])
 
 
 def _children(value: bytes) -> Iterator[tuple[str, bytes]]:

@@ -168,9 +168,7 @@ class _Polling:
         if self._quarantine_is_full():  # for example if it was polled again before the quarantine was emptied
             return True
         checked = sources.check(connector.kind, connector.config, connector.secret_ref)
-        if (
-            checked.settings is None
-        ):  # a connector with problems is not due, so the cause is the settings of this machine
+        if checked.settings is None:  # a connector with problems is not due, so this machine's settings differ
             raise MachineFault(" ".join(checked.problems), fix="Give this machine the settings that the others have.")
         source = sources.open_source(
             checked.settings,

@@ -76,7 +76,7 @@ def test_rows_of_another_organization_stay(organization, other_api, made):
     assert kept() == before
 
 
-def test_a_sweep_that_comes_again_finds_nothing(organization, made):
+def test_a_repeated_sweep_deletes_nothing(organization, made):
     made(DAYS + 1)
     swept(organization)
     assert set(swept(organization).values()) == {0}

@@ -23,7 +23,7 @@ MAP = '{"fields": {"decision_id": "/id"}}'
 
 
 def fields(browser, path):
-    """The hidden fields of a page's form, and what its others hold."""
+    """Return the hidden form token of a page."""
     shown = browser.get(path).content.decode()
     token = re.search(r'name="form_token" value="([^"]*)"', shown)
     return {"form_token": token.group(1)} if token else {}
@@ -126,7 +126,7 @@ def test_bad_settings_are_saved_as_problems_and_a_bad_form_is_not(owner):
         {"secret_ref": "hunter2", "item": '{"id": 1}'},
     ],
 )
-def test_what_looks_like_a_secret_is_not_shown_again(owner, button, entered):
+def test_a_setting_that_looks_like_a_secret_is_not_shown_again(owner, button, entered):
     entered = {**API, "item": '{"id": 1}', **entered}
     if button == "name":  # a form that is refused for another reason
         button, entered["name"] = "save", ""
@@ -218,9 +218,7 @@ def test_no_other_role_gets_to_a_form(signed_in, feed, organization, connector_o
     assert Connector.objects.get().enabled
 
 
-def test_who_owes_a_second_factor_or_runs_the_platform_looks_and_changes_nothing(
-    owner, feed, organization, connector_of
-):
+def test_a_member_without_second_factor_and_a_platform_operator_may_only_look(owner, feed, organization, connector_of):
     row = connector_of(organization)
     accounts.require_second_factor(caller=callers.system(organization.pk), required=True)
     runner = sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)

@@ -24,7 +24,7 @@ def names():
     return list(LedgerRow.objects.order_by("name").values_list("name", flat=True))
 
 
-def test_what_was_read_in_this_version_is_known_and_nothing_else(connector):
+def test_only_objects_read_in_this_version_are_known(connector):
     read, unread = entries(3), ledger.reader(connector)
     assert unread(read) == set(read)
     ledger.write(connector, read)
@@ -50,7 +50,7 @@ def test_a_long_page_is_asked_in_parts(connector):
 
 
 @pytest.mark.parametrize("name", ["x" * 1025, "folder/" * 600 + "a", "nul\0in it", "half \ud800 a pair"])
-def test_a_name_that_no_database_keeps_is_read_once_all_the_same(connector, name):
+def test_an_object_with_an_unstorable_name_is_read_once(connector, name):
     entry, like_it = LedgerEntry(name, "1"), LedgerEntry(name + "\0", "1")
     ledger.write(connector, [entry])
     assert ledger.reader(connector)([entry, like_it]) == {like_it}
@@ -61,7 +61,7 @@ def test_names_that_differ_in_what_a_database_does_not_keep_are_two(connector):
     assert ledger.reader(connector)([LedgerEntry("a", "1")]) == {LedgerEntry("a", "1")}
 
 
-def test_what_no_listing_shows_for_long_is_forgotten_and_the_rest_is_not(connector):
+def test_only_objects_that_no_listing_shows_for_long_are_forgotten(connector):
     ledger.write(connector, entries(2))
     for days in (40, 80, 120):
         with time_machine.travel(timezone.now() + timedelta(days=days), tick=False):

@@ -76,7 +76,7 @@ def test_an_event_of_open_policy_agent_tells_what_and_when():
 
 
 @given(st.dictionaries(st.text(min_size=1), st.integers() | st.text() | st.lists(st.text())), st.text(min_size=1))
-def test_whatever_the_item_is_its_bytes_are_in_the_record(document, identity):
+def test_the_record_has_the_exact_bytes_of_any_item(document, identity):
     item = json.dumps({**document, "id": identity}).encode()
     record = record_of(item, FieldMap(fields={"decision_id": "/id"}))
     assert json.loads(record) == {"decision_id": identity, "original": json.loads(item)}

@@ -105,7 +105,7 @@ def test_a_cursor_that_cannot_be_stored_is_a_fault_and_loses_nothing(connector, 
     assert Decision.objects.count() == 2
 
 
-def test_while_custody_does_not_answer_the_cursor_stays_and_all_comes_again(connector, feed, monkeypatch):
+def test_the_cursor_stays_while_custody_does_not_answer(connector, feed, monkeypatch):
     feed.add(*loans(4))
     ingest, calls = intake._ingest, itertools.count()
 
@@ -348,7 +348,7 @@ def test_the_connector_that_waited_longest_is_next(organization, connector_of):
     assert [row.pk for row in claims.claim()] == [second.pk]
 
 
-def test_a_source_that_knows_no_time_of_its_newest_item_is_read_all_the_same(connector, feed):
+def test_a_source_without_a_time_of_its_newest_item_is_read(connector, feed):
     feed.behind = 2026 * 366 * 86_400.0
     feed.add(*loans(1))
     services.poll_due()

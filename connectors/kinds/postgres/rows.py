@@ -57,10 +57,8 @@ def read(source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
                 rows = query.first_rows()
             yield from _batches(source, query, rows)
         finally:
-            for end in (
-                server_cursor.close,
-                connection.rollback,
-            ):  # commit nothing: some functions write even in a read-only transaction
+            # Commit nothing: some functions write even in a read-only transaction.
+            for end in (server_cursor.close, connection.rollback):
                 with suppress(psycopg.Error):  # a broken connection is already closed
                     end()
 

@@ -84,7 +84,7 @@ def test_a_file_of_the_same_size_and_time_is_read_again_if_it_is_another(folder:
     assert reader.poll() == items(2)
 
 
-def test_of_a_file_that_is_being_written_only_finished_lines_are_read(folder: Path, reader: Reader) -> None:
+def test_only_finished_lines_of_a_growing_file_are_read(folder: Path, reader: Reader) -> None:
     put(folder / "a.ndjson", lines(1) + b'{"decision_id": "d-', age=0)
     assert reader.poll() == items(1)
     assert not reader.ledger
@@ -102,7 +102,7 @@ def test_of_a_file_that_is_being_written_only_finished_lines_are_read(folder: Pa
         ("a.ndjson.gz", HALF_A_GZIP),
     ],
 )
-def test_what_is_not_made_of_lines_waits_until_it_rests(
+def test_a_growing_file_without_lines_waits_until_it_settles(
     folder: Path, reader: Reader, name: str, content: bytes
 ) -> None:
     put(folder / name, content, age=0)
@@ -140,7 +140,7 @@ def test_a_directory_that_is_written_while_it_is_read_gives_every_record_and_no_
     assert reader.poll() == []
 
 
-def test_pipes_links_and_folders_are_passed_over(folder: Path, reader: Reader, tmp_path: Path) -> None:
+def test_pipes_links_and_folders_are_skipped(folder: Path, reader: Reader, tmp_path: Path) -> None:
     os.mkfifo(folder / "pipe.ndjson")
     (folder / "folder.ndjson").mkdir()
     (folder / "link.ndjson").symlink_to(put(tmp_path / "private.ndjson", lines(1)))
@@ -261,7 +261,7 @@ def test_reading_ends_at_the_deadline_with_what_it_has(folder: Path, reader: Rea
     assert raw_items == items(*range(200))
 
 
-def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Reader) -> None:
+def test_each_poll_makes_progress_however_short_it_is(folder: Path, reader: Reader) -> None:
     for number in range(100):
         put(folder / f"{number:04}.json", items(number)[0])
     reader.poll()
@@ -273,7 +273,7 @@ def test_each_poll_gets_on_however_little_time_it_has(folder: Path, reader: Read
     assert raw_items == items(*range(100, 110))
 
 
-def test_of_a_large_folder_the_end_is_looked_at_between_full_listings(
+def test_a_large_folder_is_listed_from_its_last_name_between_full_listings(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "SMALL", 2)

@@ -63,7 +63,7 @@ def test_reading_a_file_ends_at_the_deadline_though_no_item_comes(
     assert len(counted) <= 2
 
 
-def test_what_was_read_before_a_file_that_takes_too_long_is_kept(
+def test_items_before_a_file_that_takes_too_long_are_kept(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch, counted: list[int]
 ) -> None:
     put(folder / "b.ndjson", b"".join(b'{"decision_id":"%d","x":"%s"}\n' % (n, b"x" * 2000) for n in range(1000)))
@@ -87,7 +87,7 @@ def test_what_was_read_before_a_file_that_takes_too_long_is_kept(
     assert len(reader.poll()) == 500
 
 
-def test_of_a_line_that_is_being_written_no_more_is_held_than_an_item_may_have() -> None:
+def test_an_unfinished_line_holds_no_more_memory_than_an_item() -> None:
     tracemalloc.start()
     try:
         made = sum(len(chunk) for chunk in files._whole_lines(bytes(2**18) for _ in range(400)))

@@ -44,7 +44,7 @@ def cells(heading: str) -> dict[str, str]:
     return {name: second for first, second in rows for name in re.findall(r"`(\w+)`", first)}
 
 
-def test_the_first_page_says_what_lies_behind_secret_ref_and_how_each_kind_goes_on() -> None:
+def test_the_first_page_documents_the_secret_and_cursor_of_each_kind() -> None:
     assert cells("Secrets") == {name: kind.secret or "nothing" for name, kind in kinds.kinds().items()}
     rules = cells("Polling")
     assert {kind for kind in rules if kind in KINDS} == set(KINDS)

@@ -252,7 +252,7 @@ def test_items_hidden_by_a_wrong_value_of_since_are_read_within_a_day(
     assert [request.query.get("min") for request in server.requests] == [None, "999999999", None, "2"]
 
 
-def test_reading_everything_goes_on_without_since_to_its_last_page(serve: Serve) -> None:
+def test_a_full_read_continues_without_since_to_its_last_page(serve: Serve) -> None:
     server = serve(paged_by_number)
     reader = reader_of(server, pagination={"kind": "page"}, since={"parameter": "after", "field": "/at"})
     reader.cursor = {"since": "2026-01-01T00:19:00Z", "highest": "2030-01-01T00:00:00Z"}  # a cursor of an older version

@@ -45,7 +45,7 @@ def test_a_slow_answer_ends_at_the_deadline(serve: Serve) -> None:
     assert (reader.failed.name, "in time" in reader.failed.detail) == ("answered", True)
 
 
-def test_a_page_is_given_before_the_next_one_turns_out_to_be_slow(serve: Serve) -> None:
+def test_a_page_is_yielded_before_a_slow_next_page(serve: Serve) -> None:
     def answer(request: Request) -> Reply:
         reply = paged_by_number(request)
         return reply if request.query["page"] == "1" else reply._replace(body=slowly(b" " * 10_000))

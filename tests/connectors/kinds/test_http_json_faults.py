@@ -139,7 +139,7 @@ def test_a_source_that_asks_for_credentials_where_there_are_none_says_so(serve: 
 @pytest.mark.parametrize(
     "value", ["1000", lambda: format_datetime(datetime.now(UTC) + timedelta(0, 1000), usegmt=True)]
 )
-def test_a_busy_source_is_left_alone_as_long_as_it_says(serve: Serve, value: Any) -> None:
+def test_a_busy_source_is_not_polled_before_its_retry_after(serve: Serve, value: Any) -> None:
     text = value if isinstance(value, str) else value()
     fault = reader_of(serve(lambda _: json_reply({}, 429, Retry_After=text))).fault()
     assert 1000 - HANGS_SECONDS < fault.retry_after <= 1000

@@ -178,7 +178,7 @@ def test_an_object_that_changes_while_it_is_read_is_read_again(cloud: Cloud, mon
     assert reader.poll() == items(*range(3000, 5000))
 
 
-def test_an_object_that_is_deleted_after_it_was_listed_is_passed_over(cloud: Cloud) -> None:
+def test_an_object_deleted_after_the_listing_is_skipped(cloud: Cloud) -> None:
     for name in "ab":
         cloud.put(name, lines(1))
     reader = cloud.reader()
@@ -284,7 +284,7 @@ FAULTS = pytest.mark.parametrize(
 
 
 @FAULTS
-def test_a_storage_with_faults_of_its_own_is_left_alone_or_named(
+def test_an_internal_error_of_the_storage_is_retried_later_or_named(
     cloud: Cloud, serve: Callable[..., WebServer], reply: Reply, cause: str, word: str
 ) -> None:
     server = serve(lambda request: reply)
@@ -306,7 +306,7 @@ def test_an_answer_without_end_is_refused(cloud: Cloud, serve: Callable[..., Web
     assert fault.cause in ("config", "transient")
 
 
-def test_what_the_process_itself_could_sign_in_with_is_not_used(
+def test_credentials_of_the_process_are_not_used(
     cloud: Cloud, s3: S3Server, azure: Azurite, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     access, key = s3.root.split(":")

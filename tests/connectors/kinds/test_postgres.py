@@ -172,7 +172,7 @@ def test_a_row_that_is_too_large_is_a_bad_item(database: Database) -> None:
     assert json.loads(small.raw)["decision_id"] == "d-2"
 
 
-def test_percent_signs_comments_and_awkward_names_stand_in_a_query(database: Database) -> None:
+def test_a_query_may_have_percent_signs_comments_and_awkward_names(database: Database) -> None:
     insert(database, 1, 3)
     query = 'SELECT *, id AS "Odd ""Name%", 1 AS q, 2 AS drs FROM decisions WHERE decision_id LIKE \'d-%\' -- all'
     assert read_ids(reader_of(database, query=query, id='Odd "Name%')) == ids(1, 3)
@@ -196,7 +196,7 @@ def test_nothing_is_ever_written(database: Database, query: str) -> None:
     assert read_ids(reader_of(database)) == ids(1, 3)
 
 
-def test_what_is_written_where_it_is_forbidden_is_rolled_back(database: Database) -> None:
+def test_a_write_in_spite_of_the_read_only_transaction_is_rolled_back(database: Database) -> None:
     reader_of(database, query="SELECT 1 AS id, now() AS written, lo_create(12345)").poll()
     with psycopg.connect(database.url) as connection:
         assert connection.execute("SELECT count(*) FROM pg_largeobject_metadata").fetchone() == (0,)

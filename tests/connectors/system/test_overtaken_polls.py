@@ -19,7 +19,7 @@ numbers = itertools.count()
 
 @pytest.fixture
 def loans(source: Any) -> Source:
-    """Three files of two batches each."""
+    """Connect a source of three files with two batches each."""
     made = source(f"loans{next(numbers)}")
     for number in range(3):
         made.put(f"{number}.ndjson", range(number * FILE, (number + 1) * FILE))
@@ -103,8 +103,7 @@ def test_a_connector_that_is_deleted_during_a_poll_stays_deleted(loans, stopped,
 
 
 def test_a_source_that_changes_under_the_cursor_gives_every_record(loans, stopped, working):
-    """The worker is in the middle of the second file: that one grows, the first is replaced by a longer one, the last
-    moves away, and one appears where the worker has been."""
+    """Grow the file that the worker reads, replace the one before, move the last, and add a new one."""
     loans.put("1.ndjson", range(FILE, 2 * FILE + BATCH))
     loans.put("0.ndjson", range(-10, FILE))
     loans.put("00.ndjson", range(2 * RECORDS, 2 * RECORDS + 10))
