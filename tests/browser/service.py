@@ -32,11 +32,11 @@ class Service:
         before = set(self._mails(address))
         after()
 
-        def found() -> list[str]:
+        def new_mails() -> list[str]:
             new = [path.read_text() for path in set(self._mails(address)) - before]
             return [text for text in new if re.search(line, text, re.MULTILINE)]
 
-        (mail,) = wait_until(found, f"a mail to {address} is written")
+        (mail,) = wait_until(new_mails, f"a mail to {address} is written")
         return mail
 
     def code(self, address: str, after: Callable[[], object]) -> str:

@@ -11,7 +11,7 @@ from decisions import misspellings, records, samples
 from decisions.models import Decision
 from decisions.record_warnings import MAX_WARNINGS
 from tests.disposals import dispose_of
-from tests.support.everything_kept import everything_kept
+from tests.support.everything_kept import snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -48,11 +48,11 @@ def warnings(api: Any, kind: str, **changes: Any) -> dict[str, str]:
 def test_a_dry_run_stores_nothing_makes_no_key_and_logs_nothing(api_without_keys, capfd):
     api = api_without_keys
     result(api)
-    before = everything_kept()
+    before = snapshot()
     answer = result(api, {**COMPLETE, "decidedAt": MARK, "outcome": {"action": MARK, "reasons": [MARK]}})
     assert answer["would_be"] == "created"
     assert answer["warnings"]
-    assert everything_kept() == before
+    assert snapshot() == before
     assert not Key.objects.for_organization(api.organization).exists()
     assert MARK not in "".join(capfd.readouterr()) + json.dumps(answer)
 
@@ -60,9 +60,9 @@ def test_a_dry_run_stores_nothing_makes_no_key_and_logs_nothing(api_without_keys
 @pytest.mark.parametrize("content", ["denied", "approved"])
 def test_a_dry_run_of_a_stored_record_changes_nothing(api, each_vault, content):
     assert api.ingest(COMPLETE).status_code == 201
-    before = everything_kept()
+    before = snapshot()
     result(api, {**COMPLETE, "outcome": {"action": content}})
-    assert everything_kept() == before
+    assert snapshot() == before
 
 
 # ── the result ──

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from accounts.selectors import UnknownSlug
 from decisions import samples
 from tests.notices.conftest import RECORD
-from tests.support.everything_kept import everything_kept
+from tests.support.everything_kept import snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -41,13 +41,13 @@ INDENTED = json.dumps(RECORD, indent=2).encode()
 
 
 def test_it_prints_the_letter_and_what_stands_in_its_way_and_keeps_nothing(file, run):
-    before = everything_kept()
+    before = snapshot()
     said = run(file(INDENTED), "--pack", "us_ecoa_fcra")
     assert "The loan is larger than the limit of 90 % of the value." in said
     assert "Problems, which block approval: " in said
     assert "fill that in" in said
     assert "Due: 30 days after November 2, 2026" in said
-    assert everything_kept() == before
+    assert snapshot() == before
 
 
 def test_a_warning_about_the_whole_letter_names_no_place(file, run):

@@ -20,7 +20,7 @@ from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import RECORD, done, drafted, fill_in_names, send, shown
 from tests.notices.drafts import EVERY
-from tests.support.everything_kept import everything_kept
+from tests.support.everything_kept import snapshot
 from tests.support.unguarded import unguarded
 
 MARK = "canary-9Qv2"
@@ -53,10 +53,10 @@ def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
         Key.objects.for_organization(api.organization).delete()
     keyrings.forget()
     done(asked(api))  # what is made once, whoever asks
-    before = everything_kept()
+    before = snapshot()
     found = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))
     assert MARK in found["letter"], "the search would not find what is there"
-    assert everything_kept() == before
+    assert snapshot() == before
     assert not Key.objects.for_organization(api.organization).exists()
     assert MARK not in "".join(capfd.readouterr())
 
@@ -65,9 +65,9 @@ def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
 def test_a_preview_of_a_record_in_custody_leaves_it_and_its_notices_as_they_are(api):
     done(api.ingest(RECORD))
     drafted(api)
-    before = everything_kept()
+    before = snapshot()
     assert done(asked(api, {**RECORD, "outcome": {"action": "approved"}}))["content"]
-    assert everything_kept() == before
+    assert snapshot() == before
 
 
 # ── what it says is what a draft would say ──

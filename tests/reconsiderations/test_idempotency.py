@@ -206,7 +206,7 @@ def test_concurrent_repetitions_record_one_review_and_have_the_same_answer(bank)
     assert AuditEvent.objects.filter(verb="decision.reconsidered").count() == 1
 
 
-def test_of_concurrent_reviews_under_one_key_one_is_recorded(bank):
+def test_one_of_several_concurrent_reviews_under_one_key_is_recorded(bank):
     answers = at_once(8, lambda number: send(bank, rationale=f"reason {number}"))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 7
     assert reviews() == 1

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core import serializers
 
 
-def everything_kept() -> dict[str, Any]:
+def snapshot() -> dict[str, Any]:
     """Return every row of every table, without the last use of keys, and the times of all files."""
     rows = {model._meta.label: _rows(model) for model in apps.get_models() if model._meta.managed}
     files = {str(path): path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*") if _is_kept(path)}

@@ -31,7 +31,7 @@ def test_a_record_posted_by_64_callers_at_once_is_created_once_with_one_receipt(
     assert len(receipts) == 1
 
 
-def test_of_64_concurrent_contents_for_one_id_one_is_created_and_63_conflict(live_with_each_vault):
+def test_one_of_64_concurrent_contents_for_one_id_is_created_and_63_conflict(live_with_each_vault):
     live = live_with_each_vault
     bodies = [b'{"decision_id": "contested", "caller": %d}' % number for number in range(CALLERS)]
     answers = post_at_once(live, bodies)
