@@ -1,12 +1,12 @@
-# Everything a person does with the project. `make run` and `make test` need nothing but Python 3.11+ and make;
-# what else they need they install, or say what is missing.
+# Commands for people. `make run` and `make test` need only Python 3.11+ and make. They install what else they need, or
+# say what is missing.
 
 PORT ?= 8000
 BASE_URL ?= http://127.0.0.1:$(PORT)
 export BASE_URL
 
-# The distribution's own Python where it is new enough: it is built with profile-guided optimization, and the service is a
-# fifth slower on one that was compiled without, as pyenv does.
+# Use the distribution's Python if it is new enough: it is built with profile-guided optimization. Without that, as with
+# pyenv's default, the service is a fifth slower.
 SUITS := import ensurepip, sys; sys.exit(sys.version_info < (3, 11))
 PYTHON3 ?= $(shell /usr/bin/python3 -c '$(SUITS)' 2> /dev/null && echo /usr/bin/python3 || echo python3)
 
@@ -16,16 +16,16 @@ DEV_STAMP := .venv/installed-dev
 
 .PHONY: run test check static install lint lock docs letters pictures bench services
 
-# Letters as PDF want Pango; where it cannot be installed, all the rest works without.
+# PDF letters need Pango. If it cannot be installed, everything else still works.
 run: install
 	@sh tests/services.sh paper || true
 	@exec $(PYTHON) manage.py run --port $(PORT)
 
-# The service's packages alone. The lint and the tests add theirs to the same environment.
+# The service's own packages. Lint and tests add theirs to the same environment.
 install: $(STAMP)
 
-# Python compiles what it imports, which is less than half of what is installed. pip first, because the one that comes
-# with Python 3.11 takes twice the processor time to choose among wheels.
+# pip does not compile: Python compiles on import, which is less than half of the packages. pip itself is updated first,
+# because Python 3.11's version takes twice the processor time to choose wheels.
 $(STAMP): requirements-pip.lock requirements.lock
 	@$(PYTHON3) -c '$(SUITS)' || { echo "Python 3.11 or newer with ensurepip is needed (on Debian: python3-venv)."; exit 1; }
 	$(PYTHON3) -m venv .venv
@@ -43,7 +43,7 @@ test: $(DEV_STAMP) services
 check: static
 	$(PYTHON) -m pytest -q -n auto --only fast
 
-# What is wrong without running anything.
+# Static checks, without running the tests.
 static: $(DEV_STAMP)
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
@@ -65,7 +65,7 @@ docs: $(DEV_STAMP)
 	DATA_DIR=.cache/data $(PYTHON) -m docs.record_fields
 	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
 
-# Accepts the letters of the corpus as they are drafted today: read the diff before you commit it.
+# Overwrites the corpus with the letters as drafted today. Read the diff before you commit it.
 letters: $(DEV_STAMP)
 	$(PYTHON) -m tests.corpus
 
@@ -76,13 +76,13 @@ pictures: $(DEV_STAMP)
 bench: $(DEV_STAMP) services .cache/peers/installed
 	@$(PYTHON) -m bench $(PART)
 
-# What the service is measured beside, with the service's own packages, in an environment of its own.
+# A separate environment with the services that `make bench` compares.
 .cache/peers/installed: bench/peers.lock
 	$(PYTHON3) -m venv --clear .cache/peers
 	.cache/peers/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.lock
 	@touch $@
 
-# The programs that tests and benchmarks run beside Python.
+# Programs other than Python that tests and benchmarks need.
 services:
 	@sh tests/services.sh
 

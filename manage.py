@@ -12,7 +12,7 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
-    except DomainError as error:  # the one place where errors of services become those of commands
+    except DomainError as error:  # the only place that turns errors of services into those of commands
         sys.exit(error.sentence or str(error))
     except ImproperlyConfigured as error:
         sys.exit(str(error))
@@ -21,9 +21,9 @@ def main() -> None:
 
 
 def _status_after(error: Exception) -> int | str:
-    """Return what the process ends with: a sentence where one helps, else 1 after a line in the log.
+    """Return the exit status: a sentence if one helps, else 1 after logging the error.
 
-    Without a terminal, what Python prints ends in a log, and the message of an exception may hold a record's values.
+    Without a terminal, Python's output goes to a log, and an exception's message may hold values of a record.
     """
     import structlog
     from django.db import OperationalError, ProgrammingError
@@ -35,7 +35,7 @@ def _status_after(error: Exception) -> int | str:
             if lacks_migrations():
                 return "The database does not have all tables of this version: run `manage.py migrate` first."
         except OperationalError:
-            pass  # the database is away
+            pass  # the database does not answer
     if sys.stderr.isatty() or not structlog.is_configured():
         raise error
     structlog.get_logger("manage").error("command failed", command=sys.argv[1], exc_info=error)

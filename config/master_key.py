@@ -1,8 +1,8 @@
-"""The deployment's master key, under which every other secret in the database is wrapped.
+"""The deployment's master key, which wraps every other secret in the database.
 
-It is 32 bytes: MASTER_KEY in base64, or else a file that is made once. A machine with this key and the database has all
-it needs; without it nobody reads a record. MASTER_KEY_PREVIOUS, or a second file, opens what is still wrapped under an
-earlier key while `manage.py master_key_rotate` is at work.
+It is 32 bytes: MASTER_KEY in base64, or else a file that is created once. This key and the database are all that a
+machine needs. Without the key no record can be read. While `manage.py master_key_rotate` runs, MASTER_KEY_PREVIOUS or a
+second file unwraps secrets that are still under the earlier key.
 """
 
 import base64
@@ -20,14 +20,14 @@ _FILE, _PREVIOUS_FILE = "master_key", "master_key.previous"
 
 
 def load(current: str, previous: str, folder: Path) -> list[bytes]:
-    """The master keys; the first wraps, the others only unwrap.
+    """Return the master keys. The first wraps, the others only unwrap.
 
     Args:
-        current, previous: base64, as the environment gives them. Without `current` the files are used.
-        folder: where the files lie; the first is made if it is not there.
+        current, previous: base64 from the environment. Without `current` the files are used.
+        folder: folder of the files. The first file is created if it is missing.
 
     Raises:
-        ImproperlyConfigured: one of them is not 32 bytes in base64.
+        ImproperlyConfigured: a key is not 32 bytes in base64.
         InsecureKeyFile, OSError: a file cannot be used.
     """
     if current:
@@ -39,18 +39,18 @@ def load(current: str, previous: str, folder: Path) -> list[bytes]:
 
 
 def _has_previous_file(folder: Path) -> bool:
-    """Whether an earlier key lies there; a copy of the present one is what an interrupted `renew_file` leaves."""
+    """Whether there is a file with an earlier key. An interrupted `renew_file` leaves a copy of the current one."""
     previous = folder / _PREVIOUS_FILE
     return previous.exists() and read(previous) != read(folder / _FILE)
 
 
 def renew_file(folder: Path) -> bool:
-    """Make another master key in the file and keep the earlier one in a file beside it, unless one is kept there.
+    """Replace the key file with a new key and save the earlier key in a second file, unless that exists already.
 
-    One process at a time does so: a second would keep the new key as the earlier one, and lose that.
+    The lock stops a second process from saving the new key as the earlier one, which would lose the earlier key.
 
     Returns:
-        Whether a key was made.
+        Whether a key was created.
     """
     directory = os.open(folder, os.O_RDONLY)
     try:
@@ -65,12 +65,12 @@ def renew_file(folder: Path) -> bool:
 
 
 def key_id(master: bytes) -> str:
-    """What may be known of a master key."""
+    """Return the public id of a master key."""
     return hmac.digest(master, b"decision-record-service master key id", "sha256")[:16].hex()
 
 
 def secret_key(master: bytes) -> str:
-    """Django's SECRET_KEY, where none is set."""
+    """Return the default of Django's SECRET_KEY."""
     return hmac.digest(master, b"decision-record-service django secret key", "sha256").hex()
 
 
@@ -80,9 +80,9 @@ def _new() -> bytes:
 
 def _decode(text: str, name: str) -> bytes:
     try:
-        found = base64.b64decode(text.strip(), validate=True)
-    except ValueError:  # binascii.Error is one
-        found = b""
-    if len(found) != BYTES:
+        key = base64.b64decode(text.strip(), validate=True)
+    except ValueError:  # or binascii.Error, its subclass
+        key = b""
+    if len(key) != BYTES:
         raise ImproperlyConfigured(f"{name} must be 32 bytes in base64, as `openssl rand -base64 32` makes them.")
-    return found
+    return key

@@ -20,14 +20,18 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 @receiver(got_request_exception, dispatch_uid="config.middleware")
 def _remember_fault(request: HttpRequest, **_: Any) -> None:
-    """Keep the exception for `RequestLog`. If the page that reports it fails too, the second has the first as its
-    context, so the line describes both."""
+    """Store the exception for `RequestLog`.
+
+    If the error page fails too, the second exception has the first as its context, so the log line describes both.
+    """
     request.fault = sys.exception()  # type: ignore[attr-defined]
 
 
 class RequestLog:
-    """Middleware that gives every request an id, echoes it, and writes one line when it is answered. An unexpected
-    exception, wherever in Django it was raised, leaves one more."""
+    """Middleware that gives each request an id, returns it, and logs one line a request.
+
+    An unexpected exception, wherever in Django it was raised, adds a second line.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -61,8 +65,7 @@ def _code_of(fault: BaseException) -> dict[str, str]:
 
 
 class ApiErrorsAreJSON:
-    """Middleware that answers every failure under /v1 in JSON, also where Django answers before or instead of a
-    view."""
+    """Middleware that answers every failure under /v1 in JSON, even if Django answers without calling a view."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -92,7 +95,7 @@ _SENTENCES = {
 
 
 class DomainErrorPages:
-    """The one place where errors of services become pages; under /v1 `config.http.error_answers` answers."""
+    """Middleware that turns errors of services into pages. Under /v1, `config.http.error_answers` does."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -113,7 +116,7 @@ class DomainErrorPages:
 
 
 class ContentSecurityPolicy:
-    """Pages load scripts, styles and images from here alone, and nothing inline."""
+    """Middleware that lets pages load scripts, styles and images from this service only, and none inline."""
 
     POLICY = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "

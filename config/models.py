@@ -2,7 +2,7 @@ from django.db import models
 
 
 class ChangeMark(models.Model):
-    """Mark that every change of watched rows replaces, see `config.changes`: one row, which triggers write."""
+    """The mark of the last change of watched rows (see `config.changes`): one row, written by triggers."""
 
     only = models.BooleanField(primary_key=True, default=True, editable=False)
     mark = models.CharField(max_length=36, editable=False)

@@ -1,4 +1,4 @@
-"""Periodic work: an app registers each task beside its function, and the clock's schedule is collected from there."""
+"""Periodic tasks: apps register each beside its function, which builds the clock's schedule."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,13 +9,13 @@ _queues: dict[str, str] = {}
 
 
 def periodic(seconds: float, *, queue: str = "default") -> Callable[[Callable[[], None]], Any]:
-    """Make a function a task for which the clock asks again and again.
+    """Make a function a task that the clock starts at an interval.
 
-    The message only wakes a worker: one that nobody took within the interval expires, for the next is on its way.
+    The message only wakes a worker. It expires after the interval, when the next one is sent.
 
     Args:
         seconds: the interval.
-        queue: one of those that settings declare.
+        queue: a queue declared in settings.
     """
 
     def register(function: Callable[[], None]) -> Any:
@@ -28,5 +28,5 @@ def periodic(seconds: float, *, queue: str = "default") -> Callable[[Callable[[]
 
 
 def route(name: str, *_: Any, **__: Any) -> dict[str, str] | None:
-    """The queue of a task, for Celery: whether the clock sends it or a request does."""
+    """Return the queue of a task, whether the clock or a request sends it. Celery calls this."""
     return {"queue": _queues[name]} if name in _queues else None

@@ -1,8 +1,7 @@
-"""What the database keeps about persons: each app says of each column of its models what it may hold and what the
-disposal of records does to it.
+"""Personal data in the database: each app declares for each column what it may hold and what a disposal does to it.
 
-A disposal erases by these declarations, docs/personal-data.md is written from them, and a test lets no column go
-without one.
+A disposal erases by these declarations, docs/personal-data.md is generated from them, and a test requires one for each
+column.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from django.db.models import Field, Model, QuerySet
 
 
 class Fate(StrEnum):
-    """What a disposal does to a column."""
+    """The effect of a disposal on a column."""
 
     EMPTIED = "emptied"
     DELETED = "row deleted"
@@ -25,7 +24,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column may hold, what becomes of it, and why it may stay."""
+    """A declaration of a column: its content, its fate, and why it may stay."""
 
     fate: Fate
     holds: str
@@ -40,29 +39,28 @@ def _of(fate: Fate) -> Callable[..., Column]:
 
 
 emptied, deleted, rare, ages, kept = map(_of, Fate)
-"""Declarations of columns: what they hold and, where it does not go at once, why not or when."""
+"""Declare a column: what it holds and, unless that is erased at once, why not or when."""
 
 _declared: dict[type[Model], Mapping[str, Column]] = {}
 
 
 def declare(model: type[Model], /, **columns: Column) -> None:
-    """Say what a model keeps; apps call this from their `ready()`."""
+    """Declare the columns of a model. Apps call this from their `ready()`."""
     _declared[model] = columns
 
 
 def declared() -> Mapping[type[Model], Mapping[str, Column]]:
-    """All that is declared, by model."""
+    """Return all declarations, by model."""
     return _declared
 
 
 def of(model: type[Model], fate: Fate) -> list[str]:
-    """The columns of a model with this fate."""
+    """Return the columns of a model with this fate."""
     return [name for name, column in _declared[model].items() if column.fate is fate]
 
 
 def erase(rows: QuerySet[Any]) -> None:
-    """Do to rows what their model's columns declare: delete the rows, or empty columns. What goes where it is
-    rare, or with time, is for its app to remove."""
+    """Delete rows or empty their columns, as their model declares. Apps remove rare and ageing values themselves."""
     if of(rows.model, Fate.DELETED):
         rows.delete()
     else:

@@ -1,9 +1,9 @@
 """Arrays as parameters of a statement, packed in PostgreSQL's binary format.
 
-psycopg finds out anew for each list what its items are, which costs five times as much. The format is what `array_recv`
-reads (PostgreSQL, src/backend/utils/adt/arrayfuncs.c), all numbers big-endian: the number of dimensions, whether any
-item is NULL, the type of the items, length and first index of the dimension, 4 bytes each; then the items, each after
-its length, which is -1 for NULL. An item is as the `…_recv` function of its own type reads it.
+psycopg determines the type of items again for each list, which takes five times as long. `array_recv` reads this format
+(PostgreSQL, src/backend/utils/adt/arrayfuncs.c), with big-endian numbers: number of dimensions, whether any item is
+NULL, type of the items, length and first index of the dimension, 4 bytes each; then each item after its length, which
+is -1 for NULL. The `…_recv` function of the item's type defines the format of the item.
 """
 
 import struct
@@ -24,21 +24,21 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Array(NamedTuple):
-    """A packed array of one dimension. Cursors take it once `ArrayDumper` is registered with them."""
+    """A packed array of one dimension, for cursors on which `ArrayDumper` is registered."""
 
     oid: int
     packed: bytes
 
 
 def pack(type_name: str, values: Sequence[Any]) -> Array:
-    """An array of values of one type, None among them.
+    """Return an array of values of one type. A value may be None.
 
     Args:
-        type_name: of an item, as PostgreSQL or Django spells it, without a length: `uuid`, `timestamp with time zone`.
-        values: UUIDs, texts, bytes, aware times, booleans or integers, as the type asks for.
+        type_name: PostgreSQL's or Django's name of the item type without a length: `uuid`, `timestamp with time zone`.
+        values: UUIDs, texts, bytes, aware times, booleans or integers, matching the type.
 
     Raises:
-        KeyError: it is none of the types that are packed here.
+        KeyError: items of this type cannot be packed.
         struct.error: an integer is too large for its type.
     """
     info = types[type_name]
@@ -55,11 +55,11 @@ def pack(type_name: str, values: Sequence[Any]) -> Array:
 
 
 class ArrayDumper(Dumper):
-    """Hands an `Array` to PostgreSQL as it is."""
+    """A dumper that passes an `Array` to PostgreSQL unchanged."""
 
     format = Format.BINARY
 
-    def get_key(self, obj: Array, format: PyFormat) -> DumperKey:  # each type of array has a dumper of its own
+    def get_key(self, obj: Array, format: PyFormat) -> DumperKey:  # one dumper for each type of array
         return (self.cls, obj.oid)  # type: ignore[return-value]
 
     def upgrade(self, obj: Array, format: PyFormat) -> "ArrayDumper":

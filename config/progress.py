@@ -13,11 +13,11 @@ _SECONDS_BETWEEN_LINES = 5
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show how far work has come, on standard error.
+    """Show the progress of work on standard error.
 
     Args:
-        what: the work, in a few words.
-        total: its units, or None if they are not known beforehand.
+        what: name of the work, in a few words.
+        total: number of units, or None if unknown.
 
     Yields:
         A function to call with the number of units done since the last call.

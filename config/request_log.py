@@ -1,6 +1,6 @@
-"""One line a request, with an id that the answer repeats.
+"""The request log: one line a request, with an id that is also in the answer.
 
-The line names the route, not the path: a path can hold a decision's identifier.
+The line has the route instead of the path, because a path can contain a decision's identifier.
 """
 
 import re
@@ -14,12 +14,12 @@ import structlog
 log = structlog.get_logger("request")
 
 is_answering: ContextVar[bool] = ContextVar("is_answering", default=False)
-"""Whether this thread answers a request, whose client waits and whose thread others need."""
+"""Whether this thread is answering a request, so that its work must be short."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
 def request_id(offered: str) -> str:
-    """The id that a client gave its request, if it is one; else a new one."""
+    """Return the client's id for its request if it is valid, else a new one."""
     return offered if _REQUEST_ID.fullmatch(offered) else uuid.uuid4().hex
 
 
@@ -27,8 +27,8 @@ def write(*, request_id: str, method: str | None, route: str | None, status: int
     """Write the line of a request.
 
     Args:
-        begun: when, by `time.perf_counter`.
-        more: what else the line says.
+        begun: start of the request, by `time.perf_counter`.
+        more: further members of the line.
     """
-    said = {"method": method, "route": route, "status": status, **more}
-    log.info("request", request_id=request_id, **said, milliseconds=round((time.perf_counter() - begun) * 1000, 2))
+    fields = {"method": method, "route": route, "status": status, **more}
+    log.info("request", request_id=request_id, **fields, milliseconds=round((time.perf_counter() - begun) * 1000, 2))

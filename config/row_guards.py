@@ -1,8 +1,8 @@
-"""Triggers that keep signed rows and the audit trail: the database refuses to remove or change them.
+"""Triggers that protect signed rows and the audit trail: the database refuses to delete or change them.
 
-A guard stops the service's own statements and any other that runs under its role. It does not stop an administrator
-of the database, who can drop it; `missing` then names it. Guards are made after each `migrate`. On SQLite `migrate`
-drops them first, for SQLite alters no table that a trigger mentions.
+A guard stops all statements under the service's role, including the service's own. It cannot stop a database
+administrator from dropping it, but `missing` then reports it. Guards are created after each `migrate`. On SQLite
+`migrate` drops them first, because SQLite cannot alter a table that a trigger mentions.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _INSTALLED = {
             ) THEN tgtype || prosrc ELSE '' END
         FROM pg_trigger guard JOIN pg_proc f ON f.oid = tgfoid JOIN pg_language l ON l.oid = prolang
         WHERE tgname LIKE 'guard\_%%' AND tgparentid = 0
-    """,  # partitions have copies of their table's row triggers, which can be disabled one by one
+    """,  # partitions have copies of their table's row triggers, which can be disabled separately
 }
 _COLUMNS = {
     "sqlite": "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
@@ -37,20 +37,19 @@ _COLUMNS = {
     """,
 }
 _TRIGGER_TYPES = {"DELETE": 1 + 2 + 8, "UPDATE": 1 + 2 + 16, "TRUNCATE": 2 + 32}
-"""Values of PostgreSQL's `tgtype`: 1 is "for each row", 2 "before"; the rest is the verb."""
+"""Values of PostgreSQL's `tgtype`: 1 is "for each row", 2 is "before", the other bits are the verb."""
 _PARTITIONS = "SELECT inhparent::regclass::text, inhrelid::regclass::text FROM pg_inherits"
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Rule for one table.
+    """A rule for one table.
 
     Attributes:
-        model: whose rows are guarded.
-        rows: SQL that is true of a row, OLD, which must not be removed; by database where they spell it differently.
-        changes: SQL that is true of a change from OLD to NEW which must not be made. `{a, b}` means "one of the
-            columns a and b changes".
-        uses: tables and columns beside the model's own that the SQL names, as "table.column".
+        model: model of the guarded rows.
+        rows: SQL that is true for a row, OLD, that must not be deleted. A mapping by database if they need other SQL.
+        changes: SQL that is true for a forbidden change from OLD to NEW. `{a, b}` means "column a or b changes".
+        uses: further tables and columns in the SQL, as "table.column".
     """
 
     model: type[Model]
@@ -59,13 +58,13 @@ class Guard:
     uses: Sequence[str] = ()
 
     def conditions(self, differs: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return what is refused, by verb; `differs` is how the database compares what may be NULL."""
+        """Return the refused conditions, by verb. `differs` is the database's NULL-safe inequality operator."""
         rows = self.rows if isinstance(self.rows, str) else self.rows[connection.vendor]
-        return ("DELETE", rows), ("UPDATE", _spelled(self.changes, differs))
+        return ("DELETE", rows), ("UPDATE", _expanded(self.changes, differs))
 
 
 class _Trigger(NamedTuple):
-    """Trigger of one table. `definition` is what `_installed` reads back of it."""
+    """A trigger of one table. `definition` is in the form that `_installed` reads back."""
 
     table: str
     name: str
@@ -77,18 +76,18 @@ _GUARDS: list[Guard] = []
 
 
 def register(*guards: Guard) -> None:
-    """Add guards; apps call this from their `ready()`."""
+    """Add guards. Apps call this from their `ready()`."""
     _GUARDS.extend(guards)
 
 
 def install(**signal: Any) -> None:
-    """Make the guards that are missing or differ, and drop those of earlier versions. Used after each `migrate`."""
+    """Create missing or outdated guards, and drop those of earlier versions. Called after each `migrate`."""
     with transaction.atomic(), connection.cursor() as cursor:
         expected = {(trigger.table, trigger.name): trigger for trigger in _expected(cursor)}
         installed = _installed(cursor)
         wrong = {place for place, definition in installed.items() if _definition(expected.get(place)) != definition}
         dropped = {name for _, name in wrong}
-        for name in sorted(dropped):  # on PostgreSQL with all triggers of the function, also those of partitions
+        for name in sorted(dropped):  # on PostgreSQL with all triggers of the function, including those of partitions
             _drop(cursor, name)
         for place in sorted(expected):
             if place not in installed or place[1] in dropped:
@@ -97,20 +96,20 @@ def install(**signal: Any) -> None:
 
 
 def drop(**signal: Any) -> None:
-    """Drop all guards, for what follows alters tables; `install` makes them again."""
+    """Drop all guards before tables are altered. `install` creates them again."""
     with transaction.atomic(), connection.cursor() as cursor:
         for _, name in sorted(_installed(cursor)):
             _drop(cursor, name)
 
 
 def before_migrate(*, plan: Sequence[Any] = (), **signal: Any) -> None:
-    """Drop the guards where migrations would meet them."""
+    """Drop the guards before migrations on SQLite."""
     if plan and connection.vendor == "sqlite":
         drop()
 
 
 def missing() -> list[str]:
-    """Return the tables of which a guard is missing, disabled or defined otherwise, by name."""
+    """Return the names of tables with a guard that is missing, disabled or defined differently."""
     with connection.cursor() as cursor:
         installed = _installed(cursor)
         expected = list(_expected(cursor))
@@ -118,7 +117,7 @@ def missing() -> list[str]:
 
 
 def _installed(cursor: Any) -> dict[tuple[str, str], str]:
-    """Return the definitions of the guards in the database by table and name; "" for a disabled guard."""
+    """Return the definitions of the guards in the database, by table and name. A disabled guard has ""."""
     cursor.execute(_INSTALLED[connection.vendor], [])
     return {(table, name): definition for table, name, definition in cursor.fetchall()}
 
@@ -133,7 +132,7 @@ def _drop(cursor: Any, name: str) -> None:
 
 
 def _expected(cursor: Any) -> Iterator[_Trigger]:
-    """Yield the triggers of all guards whose tables and columns are there: `migrate` may stop at an earlier state."""
+    """Yield the triggers of guards whose tables and columns exist: `migrate` may stop at an earlier state."""
     cursor.execute(_COLUMNS[connection.vendor])
     columns = {f"{table}.{column}" for table, column in cursor.fetchall()}
     partitions: list[tuple[str, str]] = []
@@ -165,7 +164,7 @@ def _sqlite(guard: Guard, table: str) -> Iterator[_Trigger]:
 
 
 def _postgresql(guard: Guard, table: str, children: Sequence[str]) -> Iterator[_Trigger]:
-    """Yield row triggers, which partitions inherit, and triggers of statements, which they do not."""
+    """Yield row triggers, which partitions inherit, and statement triggers, which they do not."""
     for verb, condition in guard.conditions("IS DISTINCT FROM"):
         if condition:
             row = "OLD" if verb == "DELETE" else "NEW"
@@ -192,7 +191,7 @@ def _name(table: str, verb: str, body: str) -> str:
     return f"{_PREFIX}{table}_{verb.lower()}_{hashlib.sha256(body.encode()).hexdigest()[:8]}"
 
 
-def _spelled(changes: str, differs: str) -> str:
+def _expanded(changes: str, differs: str) -> str:
     """Return the SQL with each `{a, b}` written out."""
     for group in _groups(changes):
         compared = " OR ".join(f"OLD.{column} {differs} NEW.{column}" for column in _names(group))

@@ -1,4 +1,4 @@
-"""Secret files under DATA_DIR, readable by their owner alone."""
+"""Secret files under DATA_DIR, readable only by their owner."""
 
 import contextlib
 import os
@@ -12,16 +12,16 @@ from config.errors import Fault
 
 
 class InsecureKeyFile(Fault):
-    """A key file can be read by others than its owner."""
+    """A key file can be read by users other than its owner."""
 
     status = 503
-    sentence = "The service's keys are not protected as they must be. An administrator must mend that."
+    sentence = "The service's keys are not protected as they must be. An administrator must fix their file permissions."
 
 
 def read_or_create(path: Path, make: bytes) -> bytes:
-    """The content of a secret file, which is `make` if there was none.
+    """Return the content of a secret file. Create it with the content `make` if it is missing.
 
-    Several processes may call this at once: `link` lets exactly one content win, and all of them return it.
+    Several processes may call this at once: `link` lets exactly one content win, and all return it.
 
     Raises:
         InsecureKeyFile: the file's permissions are wider than 0600.
@@ -33,28 +33,35 @@ def read_or_create(path: Path, make: bytes) -> bytes:
 
 
 def read(path: Path) -> bytes:
-    """The content of an existing secret file. Raises as `read_or_create`, and FileNotFoundError."""
+    """Return the content of an existing secret file. Raises like `read_or_create`, and FileNotFoundError."""
     if path.stat().st_mode & 0o077:
         raise InsecureKeyFile(f"{path} can be read by others: run chmod 600 {path}")
     return path.read_bytes()
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put another content into a secret file, all at once. Raises OSError."""
+    """Replace the content of a secret file atomically. Raises OSError."""
     with _written(path, os.replace) as file:
         file.write(content)
 
 
 def creating(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """A new secret file to write. It has its name once all of it is written, and is not there if that fails. Raises
-    FileExistsError, and OSError as `read_or_create`."""
+    """Open a new secret file for writing. It gets its name once it is complete, and is removed if writing fails.
+
+    Raises:
+        FileExistsError
+        OSError: as for `read_or_create`.
+    """
     return _written(path, os.link)
 
 
 def _create(path: Path, content: bytes) -> None:
-    for directory in (path.parent.parent, path.parent):  # `parents=True` would give the upper one the umask's mode
+    for directory in (
+        path.parent.parent,
+        path.parent,
+    ):  # `parents=True` would create the upper one with the umask's mode
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Another process may be first: its content is the one that counts.
+    # Another process may be first: then its content counts.
     with contextlib.suppress(FileExistsError), creating(path) as file:
         file.write(content)
 
@@ -74,7 +81,7 @@ def _written(path: Path, give_name: Callable[[Path, Path], None]) -> Iterator[IO
 
 
 def fsync_directory(directory: Path) -> None:
-    """Make a new name in `directory` survive a power cut."""
+    """Make a new name in `directory` survive a power failure."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,12 +1,12 @@
-"""References to secrets that an administrator keeps: resolved when used, never stored, logged or repeated.
+"""References to secrets that an administrator manages. Secrets are resolved when used, never stored or logged.
 
-A reference is a way to read what the service can read, so only two places are open to it, both made for this:
+A reference could read anything that the service can read, so only two places are allowed, both for this purpose:
 
     env:DRS_SECRET_NAME    an environment variable with that prefix
     file:NAME              a file in the folder SECRETS_DIR: no path, no link
 
-Every organization of an installation can name these, but for files in a folder of SECRETS_DIR that has an
-organization's id for its name: they are that organization's, and go before others of the same name.
+Every organization of an installation can use these. A folder of SECRETS_DIR named by an organization's id is for that
+organization only, and its files take precedence over others of the same name.
 """
 
 import os
@@ -22,12 +22,12 @@ from config.errors import DomainError
 
 _REFERENCE = r"(env:DRS_SECRET_[A-Z0-9_]{1,100}|file:[A-Za-z0-9][A-Za-z0-9._-]{0,127})"
 PATTERN = f"^{_REFERENCE}?$"
-"""Of a reference, or of none, for documents; `require_allowed` decides."""
+"""Pattern of a reference or an empty text, for documentation. `require_allowed` decides."""
 _MAX_BYTES = 2**16
 
 
 class ReferenceRefused(DomainError):
-    """The reference points outside what references may read."""
+    """The reference points outside the allowed places."""
 
     code: ClassVar = "secret_reference_refused"
     status: ClassVar = 422
@@ -35,7 +35,7 @@ class ReferenceRefused(DomainError):
 
 
 class SecretUnavailable(DomainError):
-    """The reference is a good one, but there is no usable secret behind it."""
+    """The reference is valid, but has no usable secret."""
 
     code: ClassVar = "secret_unavailable"
     status: ClassVar = 503
@@ -43,17 +43,17 @@ class SecretUnavailable(DomainError):
 
 
 def require_allowed(reference: str) -> None:
-    """Refuse a reference to anything else than the places made for secrets. Reads nothing. Raises ReferenceRefused."""
+    """Raise ReferenceRefused for a reference outside the allowed places, without reading it."""
     if not re.fullmatch(_REFERENCE, reference):
         raise ReferenceRefused
 
 
 def resolve(reference: str, organization_id: uuid.UUID) -> str:
-    """The secret that an organization names, as it is now; of a file without its last line end.
+    """Return the current secret behind an organization's reference, without a file's last line end.
 
     Raises:
         ReferenceRefused
-        SecretUnavailable: it is absent, empty, larger than 64 KiB, no UTF-8, or no regular file.
+        SecretUnavailable: the secret is absent, empty, larger than 64 KiB, not UTF-8, or not a regular file.
     """
     require_allowed(reference)
     place, _, name = reference.partition(":")
@@ -72,21 +72,21 @@ def _is_there(path: Path) -> bool:
         os.lstat(path)
     except FileNotFoundError:
         return False
-    except OSError:  # an own file that cannot be looked at is not replaced by everybody's
+    except OSError:  # do not fall back to the shared file if the organization's own is inaccessible
         raise SecretUnavailable from None
     return True
 
 
 def _read(folder: Path, name: str) -> str:
     try:
-        # O_NONBLOCK: opening a pipe would wait for its writer.
+        # O_NONBLOCK: without it, opening a pipe would wait for its writer.
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise SecretUnavailable(because="no regular file")
+                raise SecretUnavailable(because="not a regular file")
             content = file.read(_MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
-            raise SecretUnavailable(because="larger than a secret is")
+            raise SecretUnavailable(because="larger than 64 KiB")
         return content.decode().removesuffix("\n").removesuffix("\r")
     except (OSError, UnicodeDecodeError):
         raise SecretUnavailable from None

@@ -1,4 +1,4 @@
-"""Settings. Everything an administrator may change comes from the environment, each name also as NAME_FILE."""
+"""Settings. All that an administrator may change come from the environment, each as NAME or NAME_FILE."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -19,29 +19,29 @@ DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 DEBUG = env.bool("DEBUG", default=False)
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").strip().rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-# The first wraps every other secret in the database; a second opens what a rotation has not reached yet.
+# The first wraps every other secret in the database. A second unwraps those that a rotation has not reached yet.
 _MASTER_KEY = env.str("MASTER_KEY", default="").strip()  # a file often ends with a line break
 MASTER_KEY_IS_SET = bool(_MASTER_KEY)
 MASTER_KEYS = master_key.load(_MASTER_KEY, env.str("MASTER_KEY_PREVIOUS", default="").strip(), DATA_DIR / "keys")
-# Signs cookies and forms, nothing that lasts.
+# Signs cookies and forms, nothing permanent.
 _SECRET_KEY = env.str("SECRET_KEY", default="").strip()
 SECRET_KEY_IS_SET = bool(_SECRET_KEY)
 SECRET_KEY = _SECRET_KEY or master_key.secret_key(MASTER_KEYS[0])
-_former = DATA_DIR / "keys" / "secret_key"  # of versions that made one: sessions of then go on
+_former_secret_key = DATA_DIR / "keys" / "secret_key"  # earlier versions created one: keeps their sessions valid
 SECRET_KEY_FALLBACKS = [
     *env.list("SECRET_KEY_FALLBACKS", default=[]),
     *(master_key.secret_key(key) for key in MASTER_KEYS[1:]),
-    *([read(_former).decode()] if _former.exists() else []),
+    *([read(_former_secret_key).decode()] if _former_secret_key.exists() else []),
 ]
 
-# Where sealed records are kept: "database" commits custody and index together, "filesystem" puts them below DATA_DIR.
+# Storage of sealed records: "database" commits custody and index together, "filesystem" uses files below DATA_DIR.
 CUSTODY_VAULT = env.str("CUSTODY_VAULT", default="database")
 
-# Connectors of an organization pause while so many of its records wait for a signature or their vault.
+# An organization's connectors pause while so many of its records wait for a signature or their vault.
 MAX_QUEUED_RECORDS = max(1, env.int("MAX_QUEUED_RECORDS", default=5000))
 
-# Where disposals are written down outside of the database, so that a restored backup revives none: a folder, or
-# "storage" for each organization's own. Nothing: a restore revives them.
+# Journal of disposals outside the database, so that a restored backup cannot revive records: a folder, or "storage" for
+# each organization's own storage. If empty, a restore revives them.
 RETENTION_JOURNAL = env.str("RETENTION_JOURNAL", default=f"folder:{DATA_DIR / 'journal'}")
 
 INSTALLED_APPS = [
@@ -108,33 +108,33 @@ TEMPLATES = [
 
 def _database() -> dict[str, Any]:
     database: dict[str, Any] = env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
-    if "ENGINE" not in database:  # also where it is empty: a secret that is missing must not start another database
+    if "ENGINE" not in database:  # or DATABASE_URL is empty: a missing secret must not start another database
         raise ImproperlyConfigured("DATABASE_URL names no database: write postgres://user:password@host/name")
-    # A thread keeps its connection: threads are few and long-lived, and to open one costs more than most requests. (A
-    # Celery worker closes it after each task all the same, and before it forks.)
+    # A thread keeps its connection: threads are few and long-lived, and connecting costs more than most requests. (A
+    # Celery worker still closes it after each task, and before it forks.)
     database["CONN_MAX_AGE"] = None
     if database["ENGINE"].endswith("sqlite3"):
-        # FULL: an answered record survives a power cut, not only a crash of the process. And what is deleted is
-        # overwritten, else the file would hold it until something else takes its place. REPLACE deletes rows, and only
-        # with recursive triggers do the guards of signed rows see it.
+        # FULL: an answered record survives a power failure, not only a crash. secure_delete: deleted data is
+        # overwritten at once, not when its space is reused. recursive_triggers: the guards of signed rows also see the
+        # rows that REPLACE deletes.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
         pragmas += "PRAGMA recursive_triggers=ON;"
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
     else:
-        # Django switches preparing off, and then psycopg ignores what config.db asks for. Django's own cursors bind on
-        # the client and are not prepared at any threshold.
+        # Django's default disables prepared statements, including those of config.db. Django's own cursors bind on the
+        # client and prepare nothing at any threshold.
         database.setdefault("OPTIONS", {})["prepare_threshold"] = 1
     return database
 
 
 DATABASES = {"default": _database()}
 
-# Without Redis, messages lie in a folder: enough for one machine, and nothing depends on them being delivered.
+# Without Redis, messages are files in a folder. That is enough for one machine: a lost message only delays work.
 REDIS_URL = env.str("REDIS_URL", default="")
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 if REDIS_URL:
-    # A wake-up is a hint: a request waits for no second attempt to send it while the broker is down.
+    # A wake-up is only a hint, so a request does not retry sending it during a broker outage.
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 600, "max_retries": 0}
 else:
     (BROKER_DIR / "control").mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,8 +143,8 @@ else:
         "data_folder_out": str(BROKER_DIR),
         "control_folder": str(BROKER_DIR / "control"),
     }
-# A worker without `-Q` takes from all of them. Polls take minutes and a backlog of records hours, so that each has
-# workers apart from those that send sign-in codes.
+# A worker without `-Q` takes from all queues. Polls take minutes and a backlog of records takes hours, so both have
+# their own workers, apart from those that send sign-in codes.
 WORKER_QUEUES = {"worker": ("dispatch", "mail", "default"), "custody": ("custody",), "poller": ("poll",)}
 CELERY_TASK_QUEUES = [Queue(name) for queues in WORKER_QUEUES.values() for name in queues]
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -170,7 +170,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.RolePermission"],
     "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.Limit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [],  # config.http.body is the one reader
+    "DEFAULT_PARSER_CLASSES": [],  # config.http.body reads bodies
     "DEFAULT_SCHEMA_CLASS": "config.http.openapi.Schema",
     "EXCEPTION_HANDLER": "config.http.error_answers.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -195,17 +195,17 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
 }
 
-# Reverse proxies in front, each of which appends the address it was called from to this header. The front drops names
-# with underscores; `config.wsgi` without it cannot tell X-Forwarded-For from a client's own X_Forwarded_For.
+# Number of reverse proxies in front. Each appends its client's address to this header. The front drops header names
+# with underscores: `config.wsgi` alone cannot distinguish X-Forwarded-For from a client's own X_Forwarded_For.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 CLIENT_ADDRESS_HEADER = env.str("CLIENT_ADDRESS_HEADER", default="X-Forwarded-For")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 
-# Requests a minute under /v1, for each key or person, and for each address without credentials; 0 is no limit.
+# Requests a minute under /v1, for each key or person, and for each address without credentials. 0 means no limit.
 REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", default=0)
 ANONYMOUS_REQUESTS_PER_MINUTE = env.int("ANONYMOUS_REQUESTS_PER_MINUTE", default=120)
-# It counts requests and nothing else. Without Redis each process counts for itself, in 8 MB at most: who is counted for
-# a minute is forgotten only when 13,000 others come after.
+# Counts requests only. Without Redis each process counts for itself, in at most 8 MB: a client's count is lost within
+# its minute only if 13,000 other clients follow.
 CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -216,21 +216,20 @@ CACHES: dict[str, dict[str, Any]] = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 }
 
-# Hosts and networks that connectors may reach although they are not on the public internet, and without TLS.
+# Hosts and networks outside the public internet that connectors may reach, also without TLS.
 ALLOWED_PRIVATE_HOSTS = env.hosts_and_networks("ALLOWED_PRIVATE_HOSTS")
-# Authorities that vouch for the hosts of connectors, in place of the public ones that come with `certifi`: a PEM file.
+# PEM file of the certificate authorities for connectors' hosts, in place of the public ones from `certifi`.
 TRUSTED_CA_FILE = env.str("TRUSTED_CA_FILE", default="")
-# Folders below which connectors of the kind `directory` may read. Every organization here can read all of them, but for
-# folders at the top of any that have another organization's id for their name. The default one holds only what somebody
-# puts there.
+# Folders that connectors of the kind `directory` may read. Every organization can read all of them, except top-level
+# folders named by another organization's id. The default folder is empty until an administrator puts files there.
 IMPORTS_DIR = DATA_DIR / "imports"
 CONNECTOR_DIRECTORIES = [
     folder for folder in env.str("CONNECTOR_DIRECTORIES", default=str(IMPORTS_DIR)).split(":") if folder
 ]
-# Where `file:` references to secrets are looked up. A folder there that an organization's id names is for it alone.
+# Folder of `file:` references to secrets. A subfolder named by an organization's id is for that organization only.
 SECRETS_DIR = Path(env.str("SECRETS_DIR", default=str(DATA_DIR / "secrets"))).absolute()
 
-# One-time codes an hour for one network address, behind which a whole office may sit: to one mail address, and to all.
+# One-time codes an hour for one network address, which a whole office may share: to one mail address, and to all.
 CODES_PER_HOUR = env.int("CODES_PER_HOUR", default=5)
 CODES_PER_HOUR_AND_CLIENT = env.int("CODES_PER_HOUR_AND_CLIENT", default=30)
 SESSION_IDLE = timedelta(minutes=env.int("SESSION_IDLE_MINUTES", default=60))
@@ -241,7 +240,7 @@ SESSION_COOKIE_AGE = int(SESSION_LONGEST.total_seconds())
 # Without a mail server, mails are files that a person can open.
 MAIL_DIR = DATA_DIR / "mail"
 vars().update(env.email("EMAIL_URL", default=f"filemail:///{MAIL_DIR}"))
-EMAIL_TIMEOUT = 10  # seconds; shorter than the lease of a mail, or a second worker would send it too
+EMAIL_TIMEOUT = 10  # seconds, shorter than the lease of a mail, or a second worker would send it too
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Decision-Record Service <no-reply@localhost>")
 
 _SECURE = BASE_URL.startswith("https://")
@@ -256,12 +255,12 @@ X_FRAME_OPTIONS = "DENY"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
-FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o755  # of what collectstatic makes, which a web server of another user may serve
-WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, an image what collectstatic gathered
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o755  # of collectstatic's files, which another user's web server may serve
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None  # a checkout serves its sources, an image collectstatic's files
 
-# Bounds HTML forms alone: uploads are streams with their own limits (config.http.body).
+# Limits HTML forms only: uploads are streams with their own limits (config.http.body).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20
-# A file in a form is held in memory and is as small; a larger one is not read at all.
+# A file in a form is held in memory, with the same limit. A larger one is not read at all.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # a notice of 2,000 sentences can still be edited

@@ -9,15 +9,14 @@ K = TypeVar("K", bound=Hashable)
 
 
 class SingleFlight(Generic[K]):
-    """Calls functions that read the database in the threads of an executor, and lets everybody who asks for the same
-    key wait for one call."""
+    """Calls of database functions in an executor's threads. Concurrent calls with the same key share one."""
 
     def __init__(self, executor: Executor) -> None:
         self.executor = executor
         self._calls: dict[K, asyncio.Future[object]] = {}
 
     async def __call__(self, key: K, function: Callable[[K], object]) -> None:
-        """Raises what the function raises."""
+        """Call the function, or wait for its running call with this key. Raises what the function raises."""
         call = self._calls.get(key)
         if call is None:
             call = asyncio.get_running_loop().run_in_executor(self.executor, db.fresh(function), key)

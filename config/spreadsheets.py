@@ -1,4 +1,4 @@
-"""The one writer of CSV files. What stands in them comes from records and names that others wrote."""
+"""The writer of CSV files. Their cells come from untrusted records and names."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -9,10 +9,10 @@ _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def csv_answer(filename: str, rows: Iterable[Sequence[object]]) -> HttpResponse:
-    """Rows as a file for a spreadsheet.
+    """Return rows as a CSV file.
 
-    Every cell is quoted: some spreadsheets divide cells at other characters than commas, and what begins after such a
-    one could be a formula.
+    Every cell is quoted, because some spreadsheets also split cells at other characters than commas, and a formula
+    could follow one.
     """
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
@@ -21,5 +21,5 @@ def csv_answer(filename: str, rows: Iterable[Sequence[object]]) -> HttpResponse:
 
 
 def _cell(value: object) -> object:
-    """A text that a spreadsheet would take for a formula begins with an apostrophe; numbers are what they are."""
+    """Return a value, with an apostrophe before a text that a spreadsheet would take for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

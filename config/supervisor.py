@@ -1,4 +1,4 @@
-"""Keeps processes running: what ends is started again, and what never gets to run ends them all."""
+"""A supervisor of processes: it restarts those that end, and stops all if one cannot start."""
 
 import ctypes
 import os
@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-_STEADY_SECONDS = 30  # who ran so long has started
-_TRIES = 3
-_LONGEST_PAUSE = 30.0
-_MAX_STOP_SECONDS = 9  # the web server takes 8 at most; a lease keeps what a killed worker had begun
-_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_LOOK_EVERY = 0.1
+_STEADY_SECONDS = 30  # a process that ran so long has started
+_MAX_TRIES = 3
+_MAX_PAUSE = 30.0
+_MAX_STOP_SECONDS = 9  # the web server takes 8 at most. Leases let another worker resume a killed worker's tasks
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_POLL_SECONDS = 0.1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class CannotStart(Exception):
-    """A process ended as often as it was started, each time at once."""
+    """A process ended right after each start."""
 
 
 class Part:
-    """One process that is kept running. `options` are those of `subprocess.Popen`."""
+    """A supervised process. `options` are those of `subprocess.Popen`."""
 
     def __init__(self, name: str, command: Sequence[str], say: Callable[[str], object], **options: Any) -> None:
         self.name, self.command, self.say, self.options = name, command, say, options
@@ -34,12 +34,12 @@ class Part:
         self.failures, self.has_run, self.due = 0, False, 0.0
 
     def tend(self) -> None:
-        """Start it if it is time; if it has ended, plan the next start. Raises CannotStart."""
+        """Start the process if its start is due. If it has ended, plan the next start. Raises CannotStart."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.due:
                 self.started = now
-                # A group of its own: Ctrl-C in the terminal is for us, and what it leaves behind can be ended.
+                # A separate process group: Ctrl-C in the terminal reaches only us, and we can kill its leftovers.
                 self.process = subprocess.Popen(  # noqa: S603
                     self.command, start_new_session=True, preexec_fn=_end_with_us, **self.options
                 )
@@ -51,11 +51,11 @@ class Part:
         self.process = None
         steady = now - self.started >= _STEADY_SECONDS
         self.has_run, self.failures = self.has_run or steady, 0 if steady else self.failures + 1
-        if self.failures >= _TRIES and not self.has_run:
+        if self.failures >= _MAX_TRIES and not self.has_run:
             raise CannotStart(
-                f"The {self.name} cannot start: {_described(code)}, {_TRIES} times at once. Its last lines say why."
+                f"The {self.name} cannot start: {_described(code)}, {_MAX_TRIES} times at once. Its last lines say why."
             )
-        pause = min(2.0 ** (self.failures - 1), _LONGEST_PAUSE) if self.failures else 0
+        pause = min(2.0 ** (self.failures - 1), _MAX_PAUSE) if self.failures else 0
         self.due = now + pause
         self.say(f"The {self.name} ended ({_described(code)}). It is started again{f' in {pause:g} s' * bool(pause)}.")
 
@@ -64,7 +64,7 @@ class Part:
             self.process.terminate()
 
     def wait(self, deadline: float) -> None:
-        """Until it has ended with everything it started; at the deadline it is ended."""
+        """Wait until the process has ended, at the latest until the deadline. Then kill its group."""
         if self.process:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(deadline - time.monotonic(), 0))
@@ -72,22 +72,22 @@ class Part:
             self.process.wait()
 
     def kill(self) -> None:
-        """End its whole process group: what a dead web server leaves behind would go on listening at its port."""
+        """Kill the whole process group: children of a dead web server would keep listening on its port."""
         if self.process:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
 def run(parts: Sequence[Part]) -> None:
-    """Keep `parts` running until SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal is closed) comes; then end them all.
+    """Keep `parts` running until SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes), then stop all.
 
     Raises:
-        CannotStart: one of them ended three times, each time within half a minute, and has never run longer. The others
-            are ended too.
+        CannotStart: a part ended three times within half a minute of its start, and has never run longer. The others
+            are stopped too.
     """
-    with _told_to_stop() as stop:
+    with _stop_event() as stop:
         try:
-            while not stop.wait(_LOOK_EVERY):
+            while not stop.wait(_POLL_SECONDS):
                 for part in parts:
                     part.tend()
         finally:
@@ -99,19 +99,19 @@ def run(parts: Sequence[Part]) -> None:
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[threading.Event]:
-    """Yields an event that these signals set, however often they come."""
+def _stop_event() -> Iterator[threading.Event]:
+    """Yield an event that the stop signals set. Repeated signals do no more."""
     stop = threading.Event()
-    before = {each: signal.signal(each, lambda *_: stop.set()) for each in _TO_STOP}
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in _STOP_SIGNALS}
     try:
         yield stop
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _end_with_us() -> None:
-    """Have the kernel end a part when we are killed, and can ask nobody to stop any more: where it can, on Linux."""
+    """Make the kernel end this part if the supervisor is killed, and so cannot stop it. Linux only."""
     if _LIBC:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""Tenancy: what belongs to an organization is reached through it."""
+"""Tenancy: rows of an organization are queried through that organization."""
 
 import uuid
 from typing import Self, TypeVar
@@ -9,34 +9,35 @@ T = TypeVar("T", bound=Model, covariant=True)
 
 
 class TenantQuerySet(QuerySet[T]):
-    """The rows of a model that belongs to organizations. `tests/config/test_tenancy.py` lets `objects` be used for
-    `for_organization`, `unscoped` and `create` alone."""
+    """Rows of a model that belongs to organizations.
+
+    `tests/config/test_tenancy.py` allows only `for_organization`, `unscoped` and `create` on `objects`.
+    """
 
     organization_path = "organization"
-    """Where the model's organization is, as lookups name it; a subclass of `notice__organization` for what belongs to
-    a notice."""
+    """Lookup path to the organization. A subclass sets another, for example `notice__organization`."""
 
     def for_organization(self, organization: Model | uuid.UUID) -> Self:
-        """The rows of one organization."""
+        """Return the rows of one organization."""
         return self.filter(**{self.organization_path: getattr(organization, "pk", organization)})
 
     def unscoped(self, because: str) -> Self:
-        """The rows of every organization: for what serves all of them, or knows a row by what nobody can guess.
+        """Return the rows of all organizations, for work that serves all or identifies a row by an unguessable value.
 
         Args:
-            because: why, for whoever reads the code; nothing else is done with it.
+            because: the reason, for readers of the code. It is not used.
         """
         del because
         return self.all()
 
 
 def organization_of(row: Model) -> uuid.UUID | None:
-    """The id of the organization that a row belongs to; None if its model belongs to none."""
+    """Return the id of a row's organization, or None if its model belongs to none."""
     rows = type(row)._default_manager.all()
     if not isinstance(rows, TenantQuerySet):
         return None
     *steps, last = rows.organization_path.split("__")
     for step in steps:
         row = getattr(row, step)
-    found: uuid.UUID | None = getattr(row, f"{last}_id")
-    return found
+    organization_id: uuid.UUID | None = getattr(row, f"{last}_id")
+    return organization_id

@@ -1,4 +1,4 @@
-"""Trying out what somebody entered, while they wait: in bounded time, and not too many at once."""
+"""Trials of settings that a user has entered and waits for, limited in time and number."""
 
 import fcntl
 import threading
@@ -18,13 +18,13 @@ from config.errors import DomainError
 log = structlog.get_logger("config.trials")
 
 SECONDS = 10
-_AT_ONCE = 2
+_MAX_CONCURRENT = 2
 
 T = TypeVar("T")
 
 
 class TestsBusy(DomainError):
-    """As many tests are under way as may be at once."""
+    """The limit of concurrent tests is reached."""
 
     code: ClassVar = "tests_busy"
     status: ClassVar = 429
@@ -33,33 +33,34 @@ class TestsBusy(DomainError):
 
 
 class Trials:
-    """Trials of one kind: two at once in a process, and one of an organization on all machines."""
+    """Trials of one kind: at most two at once in a process, and one for an organization on all machines."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._slots = threading.BoundedSemaphore(_AT_ONCE)
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=name)
+        self._slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
+        self._threads = ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix=name)
 
     def run(self, organization_id: uuid.UUID, attempt: Callable[[], T], *, seconds: float) -> T:
-        """What the attempt returns. It runs in a thread of its own, without the database; one that does not come back
-        keeps its thread, and with it the slot.
+        """Run the attempt in a thread, without the database, and return its result.
+
+        An attempt that never returns keeps its thread and its slot.
 
         Raises:
             TestsBusy
-            concurrent.futures.TimeoutError: it did not come back in time.
+            concurrent.futures.TimeoutError: the attempt did not return in time.
         """
         release = self._slot(organization_id, seconds)
 
         def attempt_and_release() -> T:
             try:
                 return attempt()
-            finally:  # before anybody has the result, and with it may come again
+            finally:  # before the caller has the result and may start the next attempt
                 release()
 
         return self._threads.submit(attempt_and_release).result(timeout=seconds)
 
     def _slot(self, organization_id: uuid.UUID, seconds: float) -> Callable[[], None]:
-        """Take one of the process's slots, and the organization's only one. Returns what gives them back."""
+        """Take one of the process's slots and the organization's only one. Return a function that releases both."""
         key, token = f"{self._name}-{organization_id}", uuid.uuid4().hex
         if not self._slots.acquire(blocking=False):
             raise TestsBusy
@@ -72,7 +73,7 @@ class Trials:
 
         def release() -> None:
             with suppress(RedisError):
-                if cache.get(key) == token:  # else it took so long that another test has begun
+                if cache.get(key) == token:  # otherwise it expired, and another test has begun
                     cache.delete(key)
             lock.close()
             self._slots.release()
@@ -81,7 +82,7 @@ class Trials:
 
 
 def _lock(name: str) -> TextIO | None:
-    """A lock that the processes of this machine share, until it is closed; None if another holds it."""
+    """Return a lock among this machine's processes, held until it is closed, or None if another process holds it."""
     folder = settings.DATA_DIR / "locks"
     folder.mkdir(mode=0o700, exist_ok=True)
     file = (folder / name).open("w")
@@ -94,7 +95,7 @@ def _lock(name: str) -> TextIO | None:
 
 
 def _is_free_elsewhere(key: str, token: str, seconds: float) -> bool:
-    """Whether no other machine tests for the organization. While Redis is away, machines do not know of each other."""
+    """Whether no other machine runs a test for the organization. Without Redis this is unknown, and assumed."""
     try:
         return bool(cache.add(key, token, int(seconds) + 5))
     except RedisError as error:

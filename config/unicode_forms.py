@@ -1,4 +1,4 @@
-"""Unicode normalization (UAX #15) of texts from outside, in linear time."""
+"""Unicode normalization (UAX #15) of untrusted texts, in linear time."""
 
 import unicodedata
 from functools import lru_cache
@@ -11,8 +11,8 @@ _JOINER = "\u034f"  # COMBINING GRAPHEME JOINER: prints nothing and ends a run o
 def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     """Return a text in a normal form.
 
-    Python sorts each run of combining marks by insertion, which takes the square of the run's length and holds the GIL.
-    So longer runs are split first. No language writes such runs.
+    Python sorts each run of combining marks by insertion, in quadratic time, and holds the GIL. So runs longer than
+    `_MAX_MARKS`, which no language writes, are split first.
     """
     return text if text.isascii() else unicodedata.normalize(form, _split(text))
 

@@ -13,13 +13,13 @@ from config.http.document import OpenApiView
 handler500 = "config.error_pages.failed"
 
 
-def _nothing(request: HttpRequest, **_: str) -> NoReturn:
+def _not_found(request: HttpRequest, **_: str) -> NoReturn:
     raise Http404
 
 
 urlpatterns = [
-    # Patterns are tried in order: first what is asked for most, and before decisions, whose ids may hold anything, what
-    # belongs to one of them.
+    # Patterns are tried in order: the most frequent first. A decision's id may contain anything, so paths below a
+    # decision precede the path of the decision itself.
     path("v1/ingest/", include("decisions.urls.ingest")),
     path("v1/", include("notices.urls")),
     path("v1/", include("connectors.urls")),
@@ -34,7 +34,7 @@ urlpatterns = [
     path("", include("accounts.urls.pages")),
     path("", include("notices.public.urls")),
     path("", include("custody.views")),
-    path("admin/r/<path:rest>", _nothing),  # the admin redirects here to the page of any object of any model
+    path("admin/r/<path:rest>", _not_found),  # the admin would redirect to the page of any object of any model
     path("admin/", admin.site.urls),
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("favicon.ico", RedirectView.as_view(url=static("drs/icon.svg"))),

@@ -1,13 +1,13 @@
-"""HTTP to hosts that somebody typed.
+"""HTTP to hosts from user input.
 
-Each host is resolved once and only its vetted addresses are connected to. TLS is verified against the name. Redirects
-are not followed, and neither proxies nor passwords come from this process's environment. Time and size are bounded
-where bytes arrive, at the socket: a host that sends a byte a second keeps within every timeout of `requests`.
+Each host is resolved once, and only its vetted addresses are contacted. TLS is verified against the name. Redirects are
+not followed, and proxies and passwords in this process's environment are ignored. Time and size are limited at the
+socket: a host that sends a byte a second stays within every timeout of `requests`.
 
     connections = Connections(deadline=time.monotonic() + 60)
     connections.session().get("https://example.org/")
 
-`requests`, and the clients of the clouds that are built on it or on urllib3, raise the errors of this module unchanged.
+`requests`, and cloud clients built on it or on urllib3, raise the errors of this module unchanged.
 """
 
 import math
@@ -33,14 +33,14 @@ from config.addresses import Address
 from config.errors import DomainError
 
 Guard = Callable[[str, str, str], None]
-"""Sees method, host and target (path and query) of each request before anything of it is sent; raises to forbid it."""
+"""Receives method, host and target (path and query) of each request before it is sent. Raises to forbid it."""
 Stage = Callable[[str], AbstractContextManager[None]]
-"""Surrounds a part of connecting, `address` or `connection`, so that a caller can show how far it came."""
+"""Wraps a stage of connecting, `address` or `connection`, so that a caller can show progress."""
 
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 20.0
-_KEPT = 32
-"""Connections to a host that are kept for the next request, where several threads send them."""
+_MAX_IDLE_CONNECTIONS = 32
+"""Idle connections to a host that are reused, for several threads."""
 
 
 class CertificateRefused(DomainError):
@@ -52,7 +52,7 @@ class CertificateRefused(DomainError):
 
 
 class ConnectionFailed(DomainError):
-    """Nothing answers there, or the connection broke."""
+    """The host is unreachable, or the connection broke."""
 
     code: ClassVar = "connection_failed"
     status: ClassVar = 503
@@ -60,7 +60,7 @@ class ConnectionFailed(DomainError):
 
 
 class TooSlow(DomainError):
-    """The answer was not there in time."""
+    """The host did not answer in time."""
 
     code: ClassVar = "too_slow"
     status: ClassVar = 503
@@ -68,7 +68,7 @@ class TooSlow(DomainError):
 
 
 class AnswerTooLarge(DomainError):
-    """The answer is larger than anything that was asked for."""
+    """The answer exceeds its size limit."""
 
     code: ClassVar = "answer_too_large"
     status: ClassVar = 503
@@ -77,15 +77,15 @@ class AnswerTooLarge(DomainError):
 
 @dataclass
 class Connections:
-    """Connections for one purpose: until one deadline, or kept open. Several threads may use them.
+    """Connections for one purpose, until a deadline or without one. Several threads may use them.
 
     Args:
-        deadline: by `time.monotonic()`, for everything together.
-        request_seconds: for each request, from its first byte sent to the last one read.
-        answer_bytes: of each answer, as they arrive.
+        deadline: limit for all requests together, by `time.monotonic()`.
+        request_seconds: limit for each request, from the first byte sent to the last byte read.
+        answer_bytes: limit for each answer, as received.
         stage: see `Stage`.
         guard: see `Guard`.
-        vetted_seconds: how long the addresses of a host are remembered. New connections alone ask for them.
+        vetted_seconds: how long a host's addresses are remembered. Only new connections use them.
     """
 
     deadline: float = math.inf
@@ -97,30 +97,30 @@ class Connections:
     _vetted: dict[tuple[str, int, bool], tuple[list[Address], float]] = field(default_factory=dict)
 
     def session(self) -> requests.Session:
-        """A session of `requests` that connects in no other way."""
+        """Return a session of `requests` that uses only these connections."""
         session = VettedSession()
         self.mount(session)
         return session
 
     def mount(self, session: requests.Session) -> None:
-        """Make a session that somebody else built connect in no other way."""
+        """Make an existing session use only these connections."""
         session.trust_env = False
         for scheme in ("https://", "http://"):
             session.mount(scheme, _Adapter(self))
 
     @cached_property
     def pools(self) -> PoolManager:
-        """For clients that speak to urllib3 themselves."""
+        """Return pools for clients that use urllib3 directly."""
         return _Pools(self)
 
     def vet(self, host: str, port: int, *, encrypted: bool) -> list[Address]:
         key = (host, port, encrypted)
         with self.stage("address"):
-            found, until = self._vetted.get(key, ([], -math.inf))
+            vetted, until = self._vetted.get(key, ([], -math.inf))
             if time.monotonic() >= until:
-                found = addresses.resolve(host, port, encrypted=encrypted)
-                self._vetted[key] = found, time.monotonic() + self.vetted_seconds
-        return found
+                vetted = addresses.resolve(host, port, encrypted=encrypted)
+                self._vetted[key] = vetted, time.monotonic() + self.vetted_seconds
+        return vetted
 
     def connect(self, host: str, port: int, *, encrypted: bool) -> socket.socket:
         seconds = max(min(self.deadline - time.monotonic(), _CONNECT_SECONDS), 0.1)
@@ -136,12 +136,12 @@ class Connections:
 
 
 def trusted_ca_file() -> str:
-    """The authorities that are trusted, as a PEM file."""
+    """Return the PEM file of trusted certificate authorities."""
     return settings.TRUSTED_CA_FILE or certifi.where()
 
 
 class VettedSession(requests.Session):
-    """Follows no redirect, whatever is asked of it."""
+    """A session that never follows redirects."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
@@ -149,7 +149,7 @@ class VettedSession(requests.Session):
 
 @dataclass
 class _Allowance:
-    """What one request may still take."""
+    """The time and bytes that one request may still use."""
 
     deadline: float
     bytes_left: int
@@ -167,8 +167,7 @@ class _Allowance:
 
 
 class _Bounded:
-    """Mixed into sockets: what is read counts against the allowance of the request that it answers, and what is sent
-    has as long as that."""
+    """A mixin for sockets: reading uses up the current request's allowance, and sending has its deadline."""
 
     allowance: _Allowance | None = None
 
@@ -177,7 +176,7 @@ class _Bounded:
         super().sendall(*args)  # type: ignore[misc]
 
     def send(self, *args: Any) -> int:
-        """TLS sends piece by piece with it."""
+        """Send some bytes. TLS calls this for each piece."""
         self._bound()
         return super().send(*args)  # type: ignore[misc, no-any-return]
 
@@ -208,7 +207,7 @@ class _TlsSocket(_Bounded, ssl.SSLSocket):
 
 
 class _Vetted:
-    """Mixed into urllib3's connections."""
+    """A mixin for urllib3's connections."""
 
     encrypted = False
     host: str
@@ -229,7 +228,7 @@ class _Vetted:
                 raise CertificateRefused(because=error.verify_message) from None
             except TimeoutError:
                 raise TooSlow from None
-            except OSError as error:  # of TLS as well
+            except OSError as error:  # including TLS errors
                 raise ConnectionFailed(because=str(error)) from None
         self.sock.allowance = self._allowance
 
@@ -250,7 +249,7 @@ class _Vetted:
         super().request(method, url, *args, **kwargs)  # type: ignore[misc]
 
     def getresponse(self) -> HTTPResponse:
-        """The answer as it is stored there. A client that unpacks what is packed would have no bound for it."""
+        """Return the answer without its content encoding: a client that decompresses would have no size limit."""
         response: HTTPResponse = super().getresponse()  # type: ignore[misc]
         response.headers.discard("content-encoding")
         return response
@@ -268,7 +267,7 @@ class _Pools(PoolManager):
     def __init__(self, connections: Connections) -> None:
         context = ssl.create_default_context(cafile=trusted_ca_file())
         context.sslsocket_class = _TlsSocket
-        super().__init__(ssl_context=context, retries=False, maxsize=_KEPT)
+        super().__init__(ssl_context=context, retries=False, maxsize=_MAX_IDLE_CONNECTIONS)
         self._classes = {
             "http": partial(_Http, connections=connections),
             "https": partial(_Https, connections=connections),
@@ -292,4 +291,4 @@ class _Adapter(HTTPAdapter):
         return self.poolmanager.connection_from_url(str(request.url))
 
     def cert_verify(self, *_: Any) -> None:
-        """The pools know whom to trust, whatever the session says."""
+        """Do nothing: the pools define the trusted authorities, not the session."""

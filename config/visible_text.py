@@ -1,18 +1,18 @@
-"""Whether a text says anything to those who read it: to a program an invisible character or a dash is not blank."""
+"""Validation that a text has visible content: an invisible character or a dash is not blank to a program."""
 
 import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-_SEEN = r"[^\W_\u115F\u1160\u3164\uFFA0]"
-"""A letter or a digit. The four are letters to Unicode, and fillers that print as nothing."""
-_FIRST = re.compile(_SEEN)
+_VISIBLE_CHARACTER = r"[^\W_\u115F\u1160\u3164\uFFA0]"
+"""A letter or a digit. The four excluded characters are letters in Unicode, but invisible fillers."""
+_visible_character = re.compile(_VISIBLE_CHARACTER)
 
 
 def is_visible(text: str) -> bool:
-    """Whether a text has at least one letter or digit that can be seen."""
-    return _FIRST.search(text) is not None
+    """Whether a text has a visible letter or digit."""
+    return _visible_character.search(text) is not None
 
 
 def _visible(text: str) -> str:
@@ -21,5 +21,5 @@ def _visible(text: str) -> str:
     return text
 
 
-Visible = Annotated[str, AfterValidator(_visible), Field(json_schema_extra={"pattern": _SEEN})]
-"""A text of a request that people read, and that may not be empty."""
+Visible = Annotated[str, AfterValidator(_visible), Field(json_schema_extra={"pattern": _VISIBLE_CHARACTER})]
+"""A text of a request for people to read, which must not be empty."""

@@ -1,4 +1,4 @@
-"""The web server: granian with a watch over its workers. `python -m config.web` takes the options of granian."""
+"""The web server: granian, with a watch over its workers. `python -m config.web` takes granian's options."""
 
 from granian.cli import entrypoint
 

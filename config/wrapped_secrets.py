@@ -1,4 +1,4 @@
-"""Secrets that lie in the database, each wrapped under the master key."""
+"""Secrets in the database, each wrapped under the master key."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _NONCE_BYTES = 12
 
 
 class MasterKeyWrong(Fault):
-    """A secret is wrapped under a master key that this process does not have."""
+    """A secret is wrapped under a master key that this process lacks."""
 
     code: ClassVar = "master_key_wrong"
     status: ClassVar = 503
@@ -28,11 +28,11 @@ class MasterKeyWrong(Fault):
 
 
 class NotImported(Fault):
-    """An earlier version kept this secret in a file."""
+    """The secret is still in a file of an earlier version."""
 
     code: ClassVar = "keys_not_imported"
     status: ClassVar = 503
-    sentence = "The service's keys still lie in files. An administrator must run manage.py keys_import."
+    sentence = "The service's keys are still in files. An administrator must run manage.py keys_import."
 
 
 class WrappedSecret(models.Model):
@@ -46,23 +46,25 @@ class WrappedSecret(models.Model):
 
     @classmethod
     def with_secret(cls) -> models.QuerySet[Any]:
-        """The rows that have a secret; a model may have others too."""
+        """Return the rows with a secret. A model may also have others."""
         return cls._base_manager.all()
 
     @property
     def context(self) -> str:
-        """What the row is, in words that never change. They are authenticated with the secret, so that no row's secret
-        can stand in another's place."""
+        """Return a constant text that identifies the row.
+
+        It is authenticated with the secret, so that a secret cannot be moved to another row.
+        """
         raise NotImplementedError
 
     def wrap(self, secret: bytes) -> None:
-        """Set the secret, under the newest master key. Saving is up to the caller."""
+        """Set the secret, wrapped under the newest master key. The caller saves the row."""
         master, nonce = settings.MASTER_KEYS[0], os.urandom(_NONCE_BYTES)
         self.wrapped = nonce + AESGCM(master).encrypt(nonce, secret, self.context.encode())
         self.wrapped_by = master_key.key_id(master)
 
     def unwrap(self) -> bytes:
-        """The secret. Raises MasterKeyWrong, NotImported."""
+        """Return the secret. Raises MasterKeyWrong, NotImported."""
         known = {master_key.key_id(master): master for master in settings.MASTER_KEYS}
         wrapped = bytes(self.wrapped)
         try:
@@ -73,16 +75,16 @@ class WrappedSecret(models.Model):
 
 
 def kinds() -> Iterator[type[WrappedSecret]]:
-    """The models that hold such secrets."""
+    """Yield the models with wrapped secrets."""
     return (model for model in apps.get_models() if issubclass(model, WrappedSecret))
 
 
 def probe() -> None:
-    """Used by /readyz, and before a key is made.
+    """Check that every secret can be unwrapped. /readyz calls this, and so does the creation of a key.
 
     Raises:
-        MasterKeyWrong: a secret in the database is wrapped under a master key that is not here.
-        NotImported: a secret of an earlier version lies in a file still.
+        MasterKeyWrong: a secret in the database is wrapped under a master key that this process lacks.
+        NotImported: a secret of an earlier version is still in a file.
     """
     for model in kinds():
         closed = model.with_secret().exclude(wrapped_by__in=_known()).order_by("-wrapped_by").first()
@@ -91,7 +93,7 @@ def probe() -> None:
 
 
 def require_master_key() -> None:
-    """Raises MasterKeyWrong as `probe`, which minds secrets in files too."""
+    """Raise MasterKeyWrong like `probe`, but ignore secrets in files."""
     for model in kinds():
         closed = model.with_secret().exclude(wrapped_by__in=[*_known(), ""]).first()
         if closed:

@@ -11,19 +11,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django = get_wsgi_application()
 
 _CHUNK = 2**16
-_DRAINED = 64 * 2**20  # twice the largest upload; whoever sends more than that is cut off
-_DRAIN_SECONDS = 5  # and whoever sends more slowly
+_MAX_DRAINED_BYTES = 64 * 2**20  # twice the largest upload: a client that sends more is cut off
+_DRAIN_SECONDS = 5  # a client that sends more slowly is cut off
 _draining = threading.Lock()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Django, and after it the rest of a body that an answer left unread.
+    """Answer with Django, then drain the part of the body that the answer left unread.
 
-    Without this the server resets the connection, and a client that is still sending sees a broken pipe in place
-    of its 401, 413 or 415.
+    Otherwise the server resets the connection, and a client that is still sending sees a broken pipe instead of its
+    401, 413 or 415.
     """
     answer = _django(environ, start_response)
-    # A batch is answered with a file, which the server wraps, and may have stopped before its end.
+    # The answer to a batch is a file, which the server wraps: it has no status, and the batch may have stopped early.
     status = getattr(answer, "status_code", 400)
     if status >= 400 and (environ.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" in environ):
         _drain(environ["wsgi.input"])
@@ -31,8 +31,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def _drain(stream: Any) -> None:
-    """Read to the end, but not for ever: a read waits as long as the client likes, so it is done in a thread of its
-    own. Sending the answer ends that one too. One body at a time: who sends slowly holds one thread and no more.
+    """Read the rest of a body, within limits.
+
+    A read blocks as long as the client likes, so a separate thread reads, and ends once the answer is sent. One body is
+    drained at a time, so that slow clients occupy one thread at most.
     """
     if _draining.acquire(blocking=False):
         try:
@@ -44,7 +46,7 @@ def _drain(stream: Any) -> None:
 
 
 def _read(stream: Any) -> None:
-    left = _DRAINED
+    left = _MAX_DRAINED_BYTES
     while left > 0 and (chunk := stream.read(_CHUNK)):
         left -= len(chunk)
 

@@ -1,4 +1,4 @@
-"""Hosts that somebody typed never lead to what only the service can reach."""
+"""Hosts from user input never lead to hosts that only the service can reach."""
 
 import socket
 from typing import Any
@@ -28,7 +28,7 @@ ODD_SPELLINGS = ["127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::1]", "12
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """The resolver's answers for names; its lookups are counted under `lookups`."""
+    """Return the resolver's answers by name. Lookups are listed under `lookups`."""
     known: dict[str, list[str]] = {}
 
     def getaddrinfo(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
@@ -66,7 +66,7 @@ def test_one_private_address_among_public_ones_refuses_the_name(names: dict[str,
 
 
 @pytest.mark.parametrize("host", ["nowhere.example", "a" * 300, "", "\u2603" * 80, "a..b"])
-def test_what_does_not_resolve_is_said_to_be_not_found(host: str) -> None:
+def test_an_unresolvable_name_is_not_found(host: str) -> None:
     with pytest.raises(HostNotFound):
         addresses.resolve(host, 443)
 
@@ -85,8 +85,8 @@ def connect(host: str, port: int) -> socket.socket:
     return addresses.connect_to(addresses.resolve(host, port), timeout=HANGS_SECONDS)
 
 
-def test_the_vetted_address_is_the_one_connected_to(settings: Any, names: dict[str, list[str]]) -> None:
-    """A name whose answer changes between vetting and connecting leads nowhere else."""
+def test_connections_use_the_vetted_address(settings: Any, names: dict[str, list[str]]) -> None:
+    """A DNS answer that changes between vetting and connecting has no effect."""
     settings.ALLOWED_PRIVATE_HOSTS = ["feed.internal"]
     names["feed.internal"] = ["127.0.0.1"]
     names["127.0.0.1"] = ["127.0.0.1"]
@@ -98,7 +98,7 @@ def test_the_vetted_address_is_the_one_connected_to(settings: Any, names: dict[s
     assert names["lookups"].count("feed.internal") == 1
 
 
-def test_an_address_that_takes_no_connection_leaves_the_next(settings: Any, names: dict[str, list[str]]) -> None:
+def test_the_next_address_is_tried_if_one_refuses_the_connection(settings: Any, names: dict[str, list[str]]) -> None:
     settings.ALLOWED_PRIVATE_HOSTS = ["feed.internal"]
     names |= {"feed.internal": ["127.0.0.2", "127.0.0.1"], "127.0.0.1": ["127.0.0.1"], "127.0.0.2": ["127.0.0.2"]}
     with (
@@ -110,7 +110,7 @@ def test_an_address_that_takes_no_connection_leaves_the_next(settings: Any, name
         connect("feed.internal", server.getsockname()[1])
 
 
-def test_without_encryption_only_what_is_listed_is_vetted(names: dict[str, list[str]], settings: Any) -> None:
+def test_without_encryption_only_listed_hosts_are_accepted(names: dict[str, list[str]], settings: Any) -> None:
     names["feed.example"] = ["8.8.8.8"]
     with pytest.raises(PlaintextRefused):
         addresses.resolve("feed.example", 80, encrypted=False)

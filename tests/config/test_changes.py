@@ -1,4 +1,4 @@
-"""A process remembers what it reads for every request until a watched row changes, from whatever client."""
+"""A process caches rows that every request needs until any database client changes a watched row."""
 
 import time
 from threading import Barrier
@@ -31,7 +31,7 @@ ADDED = {
     StorageTarget: {"retired_at": timezone.now()},
     User: {"email": "another@bank.example"},
 }
-"""What a copy of a row needs to stand beside it."""
+"""Columns that a copy of a row needs to be unique."""
 UNWATCHED = [
     (ApiKey, "last_used_at"),
     (StorageTarget, "folders_searched"),
@@ -42,7 +42,7 @@ UNWATCHED = [
 
 @pytest.fixture
 def organization(shared_database):
-    """An organization with a row of every watched model."""
+    """Return an organization with a row of every watched model."""
     made = services.create_organization(name="Example Bank", owner_email="owner@bank.example", actor=audit.SYSTEM)
     services.create_api_key(caller=callers.system(made.pk), name="test", role=Role.OWNER)
     keyrings.keyring(made.pk)
@@ -86,7 +86,7 @@ def test_each_insert_update_and_delete_of_a_watched_row_replaces_the_mark(organi
         unwatched = change_triggers._watched[model]
         column = [f.attname for f in model._meta.concrete_fields if f.name not in unwatched][-1]
         assert replaces_the_mark(lambda model=model, column=column: rows_of(model).update(**{column: F(column)})), model
-    for model in added.keys() - {Key, StorageTarget}:  # whose rows the database refuses to remove
+    for model in added.keys() - {Key, StorageTarget}:  # the database refuses to delete their rows
         row = added[model]
         delete = rows_of(model).filter(pk=row.pk)._raw_delete
         assert replaces_the_mark(lambda delete=delete: delete("default")), model
@@ -102,7 +102,7 @@ def test_a_truncate_of_a_watched_table_replaces_the_mark_or_is_refused(organizat
             try:
                 with transaction.atomic():
                     cursor.execute(f"TRUNCATE {model._meta.db_table} CASCADE")
-            except (IntegrityError, ProgrammingError):  # of a guard: custody and the audit trail hang on most tables
+            except (IntegrityError, ProgrammingError):  # by a guard: custody and the audit trail refer to most tables
                 refused.add(model)
 
     for model in ADDED:
@@ -111,7 +111,7 @@ def test_a_truncate_of_a_watched_table_replaces_the_mark_or_is_refused(organizat
 
 
 @each_case(("model", "column"), UNWATCHED)
-def test_what_no_reader_remembers_leaves_the_mark(organization, model, column):
+def test_an_unwatched_column_does_not_change_the_mark(organization, model, column):
     assert not replaces_the_mark(lambda: rows_of(model).update(**{column: F(column)}))
 
 
@@ -121,7 +121,7 @@ def test_a_statement_that_ignores_conflicts_replaces_the_mark_too(organization):
     assert replaces_the_mark(lambda: User.objects.bulk_create([row], ignore_conflicts=True))
 
 
-def test_a_change_that_is_rolled_back_leaves_the_mark(organization):
+def test_a_rolled_back_change_does_not_change_the_mark(organization):
     def roll_back():
         with transaction.atomic():
             rows_of(Organization).update(name="Other")
@@ -136,14 +136,14 @@ def test_a_savepoint_that_is_rolled_back_hides_no_later_change(organization):
             with transaction.atomic():
                 rows_of(Organization).update(name="Other")
                 if connection.vendor == "postgresql":
-                    connection.check_constraints()  # fires what is deferred
+                    connection.check_constraints()  # fires deferred triggers
                 transaction.set_rollback(True)
             rows_of(Organization).update(name="Third")
 
     assert replaces_the_mark(change)
 
 
-def test_triggers_that_a_remade_table_has_lost_come_back_with_the_next_migrate(organization):
+def test_migrate_restores_triggers_that_a_rebuilt_table_has_lost(organization):
     with connection.cursor() as cursor:
         for name, table in change_triggers._present(connection, cursor).items():
             cursor.execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
@@ -155,7 +155,7 @@ def test_triggers_that_a_remade_table_has_lost_come_back_with_the_next_migrate(o
 
 @pytest.mark.postgresql
 def test_changes_of_keys_and_of_storage_in_either_order_do_not_deadlock(organization):
-    """A transaction holds the mark only while it commits: it waits for no lock then."""
+    """A transaction locks the mark only while it commits, when it waits for no other lock."""
     met = Barrier(2, timeout=HANGS_SECONDS)
 
     def change(number):
@@ -172,14 +172,14 @@ def test_changes_of_keys_and_of_storage_in_either_order_do_not_deadlock(organiza
 
 @pytest.fixture
 def remembered(organization, monkeypatch):
-    """A memory of organizations' names under the real mark, which is asked for each time."""
+    """Return a cache of organizations' names under the real mark."""
     monkeypatch.setattr(changes, "_read", read_mark)
     monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     changes.forget()
     return Remembered(2)
 
 
-def test_what_was_read_before_a_change_is_not_served_under_the_newer_mark(organization, remembered):
+def test_a_value_read_before_a_change_is_not_served_under_the_newer_mark(organization, remembered):
     mark = changes.mark()
     name = Organization.objects.get(pk=organization.pk).name
     rows_of(Organization).update(name="Other")
@@ -190,7 +190,7 @@ def test_what_was_read_before_a_change_is_not_served_under_the_newer_mark(organi
     assert remembered.last(organization.pk) == name
 
 
-def test_a_value_is_served_without_a_question_until_the_mark_is_old(organization, remembered, monkeypatch):
+def test_a_value_is_served_without_a_query_until_the_mark_is_a_second_old(organization, remembered, monkeypatch):
     remembered.add(organization.pk, "name", changes.mark())
     assert remembered.get(organization.pk) == "name"
     monkeypatch.setattr(changes, "_asked", changes._asked._replace(at=time.monotonic() - changes.SECONDS))
@@ -199,14 +199,14 @@ def test_a_value_is_served_without_a_question_until_the_mark_is_old(organization
     assert remembered.get(organization.pk) == "name"
 
 
-def test_a_value_is_read_again_after_a_while_also_where_no_trigger_fires(organization, remembered, monkeypatch):
+def test_a_value_expires_even_if_no_trigger_fires(organization, remembered, monkeypatch):
     monkeypatch.setattr(changes, "_MAX_AGE_SECONDS", 0)
     remembered.add(organization.pk, "name", changes.mark())
     changes.mark()
     assert remembered.get(organization.pk) is None
 
 
-def test_the_value_unused_for_longest_goes_first(organization, remembered):
+def test_the_least_recently_used_value_is_dropped_first(organization, remembered):
     mark = changes.mark()
     remembered.add(1, "a", mark)
     remembered.add(2, "b", mark)
@@ -216,7 +216,7 @@ def test_the_value_unused_for_longest_goes_first(organization, remembered):
     assert [remembered.last(key) for key in (1, 2, 3)] == ["a", None, "c"]
 
 
-def test_what_a_transaction_reads_is_not_remembered(organization, remembered, monkeypatch):
+def test_a_value_read_within_a_transaction_is_not_remembered(organization, remembered, monkeypatch):
     monkeypatch.setattr(db, "in_transaction", lambda: connection.in_atomic_block)
     with transaction.atomic():
         remembered.add(organization.pk, "name", changes.mark())

@@ -1,4 +1,4 @@
-"""Where a request came from: shown in full, counted by what one client has."""
+"""The client address of a request: shown in full, counted by its network."""
 
 import pytest
 from django.test import RequestFactory
@@ -24,12 +24,12 @@ from config import client_ip
         ("", "", ""),
     ],
 )
-def test_an_address_is_known_in_full_and_counted_with_its_network(written, address, network):
+def test_an_address_is_shown_in_full_and_counted_by_its_network(written, address, network):
     request = RequestFactory().get("/", REMOTE_ADDR=written)
     assert (client_ip.address(request), client_ip.network(request)) == (address, network)
 
 
-def test_a_forwarded_address_is_read_as_one_of_a_connection(settings):
+def test_a_forwarded_address_is_parsed_like_that_of_a_connection(settings):
     settings.TRUSTED_PROXIES = 1
     request = RequestFactory().get("/", headers={"X-Forwarded-For": "198.51.100.7, [2001:db8::1]:4711"})
     assert (client_ip.address(request), client_ip.network(request)) == ("2001:db8::1", "2001:db8::/64")

@@ -15,17 +15,17 @@ def opened(shared_database):
 
 
 def test_a_thread_keeps_its_connection_from_request_to_request(opened):
-    connection.close_if_unusable_or_obsolete()  # as Django does at the beginning and the end of each
+    connection.close_if_unusable_or_obsolete()  # Django does this at the beginning and the end of each request
     assert connection.connection is opened
 
 
 @pytest.mark.sqlite
-def test_a_kept_connection_of_another_thread_does_not_keep_the_log_from_being_emptied(opened, tmp_path):
+def test_an_idle_connection_of_another_thread_does_not_stop_the_log_from_being_emptied(opened, tmp_path):
     path = connection.settings_dict["NAME"]
     other = connection.copy()
     other.ensure_connection()
-    for each in (other, connection):
-        each.cursor().execute("SELECT count(*) FROM custody_entry").fetchall()
+    for idle in (other, connection):
+        idle.cursor().execute("SELECT count(*) FROM custody_entry").fetchall()
     connection.cursor().execute("CREATE TABLE some_rows (n integer)")
     db.empty_log()
     other.close()
@@ -35,7 +35,7 @@ def test_a_kept_connection_of_another_thread_does_not_keep_the_log_from_being_em
 
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
-def test_a_thread_that_lost_its_connection_reads_by_a_new_one():
+def test_a_thread_that_lost_its_connection_gets_a_new_one():
     def backend():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")

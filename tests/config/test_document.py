@@ -1,4 +1,4 @@
-"""`/v1/openapi.json` is the committed document, made once however often it is asked for."""
+"""`/v1/openapi.json` is the committed document, generated once a process."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def test_it_is_the_committed_document(client: Client):
     assert client.get(PATH).json() == json.loads((CHECKOUT / "docs/openapi.json").read_text())
 
 
-def test_it_is_made_once(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_it_is_generated_once(client: Client, monkeypatch: pytest.MonkeyPatch):
     made, make = [], SchemaGenerator.get_schema
 
     def counted(self: SchemaGenerator, *args: Any, **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ def test_it_is_made_once(client: Client, monkeypatch: pytest.MonkeyPatch):
     assert len(made) == 1
 
 
-def test_who_has_it_already_is_not_sent_it_again(client: Client):
+def test_an_unchanged_document_is_not_sent_again(client: Client):
     first = client.get(PATH)
     again = client.get(PATH, headers={"If-None-Match": first["ETag"]})
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
@@ -49,11 +49,11 @@ def test_who_has_it_already_is_not_sent_it_again(client: Client):
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/vnd.oai.openapi+json"])
-def test_it_comes_as_the_type_that_is_asked_for(client: Client, kind: str):
+def test_it_has_the_requested_media_type(client: Client, kind: str):
     assert client.get(PATH, headers={"Accept": kind})["Content-Type"] == kind
 
 
-def test_many_who_ask_at_once_for_the_first_time_all_get_it(client: Client):
+def test_concurrent_first_requests_all_get_it(client: Client):
     answers = at_once(8, lambda _: Client().get(PATH))
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.content for answer in answers} == {client.get(PATH).content}

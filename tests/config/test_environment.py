@@ -1,4 +1,4 @@
-"""A setting that makes no sense is named, and its value is not told."""
+"""An invalid setting is named without its value."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -39,7 +39,7 @@ def read(kind, given):
         ("hosts", {"SOME": "10.0.0.0/99"}, "SOME: '10.0.0.0/99' does not appear to be an IPv4 or IPv6 network."),
     ],
 )
-def test_what_a_setting_must_be_is_said(kind, given, sentence):
+def test_an_invalid_setting_is_refused_with_what_it_must_be(kind, given, sentence):
     with pytest.raises(ImproperlyConfigured) as refused:
         read(kind, given)
     assert str(refused.value) == sentence
@@ -54,5 +54,5 @@ def test_what_a_setting_must_be_is_said(kind, given, sentence):
         ("hosts", {"SOME": "db.internal,::1,10.1.0.0/16"}, ["db.internal", "::1", "10.1.0.0/16"]),
     ],
 )  # fmt: skip
-def test_what_can_be_is_taken(kind, given, value):
+def test_a_valid_setting_is_read(kind, given, value):
     assert read(kind, given) == value

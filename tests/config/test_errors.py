@@ -51,7 +51,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize(("body", "expected"), EXACT)
-def test_a_body_that_is_not_valid_is_told_in_the_contracts_form(api, body, expected):
+def test_an_invalid_body_is_reported_in_the_contract_s_form(api, body, expected):
     assert problem(api.post("/v1/auth/api-keys", body)) == expected
 
 
@@ -67,9 +67,9 @@ def test_a_body_that_is_not_valid_is_told_in_the_contracts_form(api, body, expec
          ["placeholders", "contact"]),
     ],
 )  # fmt: skip
-def test_a_value_that_is_refused_is_told_by_its_path_in_the_body(api, method, path, body, loc):
-    found = problem(api.client.generic(method, f"/v1/{path}", body, content_type="application/json"))
-    assert (found["type"], found["loc"]) == ("json_invalid", ["body", *loc])
+def test_a_refused_value_is_reported_by_its_path_in_the_body(api, method, path, body, loc):
+    reported = problem(api.client.generic(method, f"/v1/{path}", body, content_type="application/json"))
+    assert (reported["type"], reported["loc"]) == ("json_invalid", ["body", *loc])
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_value_that_is_refused_is_told_by_its_path_in_the_body(api, method, pa
         ("PUT", "notices/{}/recipient", {CANARY: "\x00"}, []),
     ],
 )  # fmt: skip
-def test_a_path_in_a_private_body_is_told_as_far_as_the_body_s_own_names_go(api, method, path, body, loc):
+def test_a_path_in_a_private_body_ends_before_the_first_unknown_name(api, method, path, body, loc):
     api.ingest({"decision_id": "x", "outcome": {"action": "denied"}})
     notice_id = api.post("/v1/decisions/x/notices", b"{}").json()["notice_id"]
     raw, path = json.dumps(body).encode(), f"/v1/{path.format(notice_id)}"
@@ -105,15 +105,15 @@ def test_the_name_of_a_key_has_at_most_256_characters(api, length):
         assert (problem(answer)["type"], problem(answer)["loc"]) == ("string_too_long", ["body", "name"])
 
 
-def test_every_problem_of_a_body_is_told_at_once(api):
+def test_every_problem_of_a_body_is_reported_at_once(api):
     answer = api.post("/v1/auth/invites", b'{"email": 1}')
-    assert [each["loc"] for each in answer.json()["detail"]] == [["body", "email"], ["body", "role"]]
+    assert [reported["loc"] for reported in answer.json()["detail"]] == [["body", "email"], ["body", "role"]]
 
 
 def test_an_unknown_choice_lists_the_allowed_ones(api):
-    found = problem(api.post("/v1/auth/invites", b'{"email": "a@b.example", "role": "boss"}'))
-    assert (found["type"], found["loc"], found["input"]) == ("literal_error", ["body", "role"], "boss")
-    assert found["ctx"] == {"expected": "'owner', 'admin', 'approver', 'editor' or 'auditor'"}
+    reported = problem(api.post("/v1/auth/invites", b'{"email": "a@b.example", "role": "boss"}'))
+    assert (reported["type"], reported["loc"], reported["input"]) == ("literal_error", ["body", "role"], "boss")
+    assert reported["ctx"] == {"expected": "'owner', 'admin', 'approver', 'editor' or 'auditor'"}
 
 
 @pytest.mark.parametrize(
@@ -130,13 +130,13 @@ def test_an_unknown_choice_lists_the_allowed_ones(api):
                            "msg": NO_CURSOR}),
     ],
 )  # fmt: skip
-def test_a_query_that_is_not_valid_is_told_in_the_same_form(api, query, expected):
+def test_an_invalid_query_is_reported_in_the_same_form(api, query, expected):
     assert problem(api.get("/v1/decisions", **query)) == expected
 
 
-def test_a_path_that_is_not_valid_is_told_in_the_same_form(api):
-    found = problem(api.get("/v1/decisions/" + "x" * 257))
-    assert (found["type"], found["loc"], found["ctx"]) == (
+def test_an_invalid_path_is_reported_in_the_same_form(api):
+    reported = problem(api.get("/v1/decisions/" + "x" * 257))
+    assert (reported["type"], reported["loc"], reported["ctx"]) == (
         "string_too_long", ["path", "decision_id"], {"max_length": 256},
     )  # fmt: skip
 
@@ -181,12 +181,12 @@ def test_every_other_error_is_one_sentence(api, method, path, body, content_type
     assert (answer.status_code, answer.json()) == (status, {"detail": sentence})
 
 
-def test_a_method_that_is_not_allowed_names_those_that_are(api):
+def test_a_refused_method_lists_the_allowed_ones(api):
     assert {"GET", "HEAD"} <= set(api.client.put("/v1/decisions")["Allow"].split(", ")) <= {"GET", "HEAD", "OPTIONS"}
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
-def test_storage_that_does_not_answer_is_503_with_the_time_to_come_back(api, monkeypatch, error):
+def test_a_database_outage_is_a_503_with_a_time_to_retry(api, monkeypatch, error):
     def fails(**_):
         raise error(f"could not write {CANARY}")
 
@@ -197,7 +197,7 @@ def test_storage_that_does_not_answer_is_503_with_the_time_to_come_back(api, mon
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyError, IntegrityError, DataError, MemoryError, RecursionError])
-def test_a_fault_of_ours_is_500_and_the_answer_does_not_quote_it(api, monkeypatch, error):
+def test_a_fault_of_the_service_is_a_500_that_does_not_quote_it(api, monkeypatch, error):
     def fails(**_):
         raise error(f"Key (decision_id)=({CANARY}) already exists.")
 
@@ -207,7 +207,7 @@ def test_a_fault_of_ours_is_500_and_the_answer_does_not_quote_it(api, monkeypatc
     assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
 
 
-# ── errors of services: the API, the pages and the commands map each once ──
+# ── errors of services: API, pages and commands each map them in one place ──
 
 
 class Gone(NotFound):
@@ -263,14 +263,14 @@ def test_an_error_of_a_service_ends_a_command(monkeypatch, error, status, retry_
     assert end.value.code == error.sentence, "which Python prints, with exit code 1"
 
 
-def test_an_error_that_knows_when_to_come_back_says_so_everywhere(api, monkeypatch):
+def test_an_error_with_a_time_to_retry_has_it_everywhere(api, monkeypatch):
     monkeypatch.setattr(accounts, "create_api_key", raising(Down, retry_after=70))
     monkeypatch.setattr(codes, "request_code", raising(Down, retry_after=70))
     assert api.post("/v1/auth/api-keys", b'{"name": "x"}')["Retry-After"] == "70"
     assert Browser().submit("/sign-in/", email="a@b.example")["Retry-After"] == "70"
 
 
-def test_a_page_that_fails_for_another_master_key_says_what_to_do(organization, api, settings):
+def test_a_page_under_the_wrong_master_key_says_what_to_do(organization, api, settings):
     page, settings.MASTER_KEYS = Browser(), [os.urandom(32)]
     token = page.csrf_token("/sign-in/")
     token_hashing.forget()
@@ -282,16 +282,16 @@ def test_a_page_that_fails_for_another_master_key_says_what_to_do(organization, 
 
 @pytest.mark.once
 @pytest.mark.parametrize("missing", [True, False], ids=["missing", "another"])
-def test_a_command_that_fails_for_another_master_key_says_what_to_do(shared_database, api, tmp_path, missing):
-    found = {name: value for name, value in os.environ.items() if not name.startswith("MASTER_KEY")}
-    environment = {**found, "DATABASE_URL": shared_database, "DATA_DIR": str(tmp_path)}
+def test_a_command_under_the_wrong_master_key_says_what_to_do(shared_database, api, tmp_path, missing):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MASTER_KEY")}
+    environment = {**inherited, "DATABASE_URL": shared_database, "DATA_DIR": str(tmp_path)}
     if not missing:
         environment["MASTER_KEY"] = "bm90IHRoZSBrZXkgdGhhdCB0aGV5IGFyZSB1bmRlciE="
     done = run_manage("create_api_key", "--organization", "example-bank", "--name", "x", environment=environment)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", MasterKeyWrong.sentence + "\n")
 
 
-def test_a_command_under_a_setting_that_cannot_be_says_which(tmp_path):
+def test_a_command_under_an_invalid_setting_names_it(tmp_path):
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "MASTER_KEY": "short"}
     done = run_manage("migrate", environment=environment)
     assert (done.returncode, done.stdout) == (1, "")
@@ -299,9 +299,9 @@ def test_a_command_under_a_setting_that_cannot_be_says_which(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["preview_notice", "-"], ["create_api_key", "--organization", "x", "--name", "x"]])
-def test_a_command_on_a_database_that_was_never_migrated_says_what_to_do(tmp_path, command):
-    found = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    done = run_manage(*command, environment={**found, "DATA_DIR": str(tmp_path)})
+def test_a_command_on_an_unmigrated_database_says_what_to_do(tmp_path, command):
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    done = run_manage(*command, environment={**inherited, "DATA_DIR": str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "The database does not have all tables of this version: run `manage.py migrate` first.\n"
 
@@ -312,7 +312,7 @@ def run_manage(*arguments: str, environment: dict[str, str]) -> subprocess.Compl
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00"])
 @pytest.mark.parametrize("name", ["received_from", "received_to", "decided_from", "decided_to"])
-def test_a_moment_that_is_none_in_utc_is_no_failure_in_a_filter(api, name, moment):
+def test_a_filter_by_a_moment_outside_utc_s_years_does_not_fail(api, name, moment):
     assert api.client.get(f"/v1/decisions?{name}={moment}").status_code in (200, 422)
 
 
@@ -334,12 +334,12 @@ def test_a_moment_that_is_none_in_utc_is_no_failure_in_a_filter(api, name, momen
     ],
     ids=range(12),
 )
-def test_extreme_values_are_taken_or_refused_and_never_a_failure(api, path, body):
+def test_extreme_values_are_accepted_or_refused_without_a_fault(api, path, body):
     assert api.post(path, json.dumps(body).encode()).status_code < 500
 
 
 @pytest.mark.parametrize("number", ["0", "9" * 18, "9" * 19, "9" * 40, "-1", "1.5", "x", "%00", "٣"])
 @pytest.mark.parametrize("path", ["/v1/auth/invites/", "/v1/auth/members/", "/v1/auth/sessions/", "/v1/auth/api-keys/"])
-def test_an_identifier_that_nothing_can_have_is_404(api, path, number):
+def test_an_impossible_identifier_is_a_404(api, path, number):
     answer = api.client.delete(path + number)
     assert answer.status_code in ((401, 403, 404) if "sessions" in path else (404,))

@@ -1,4 +1,4 @@
-"""Every unexpected exception leaves one line in the log: types and places, and no value."""
+"""Every unexpected exception is one line in the log, with types and stack frames but no values."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ CANARY = "canary-3f9b"
 
 
 class Unprintable(Exception):
-    """An exception that fails wherever a value of it is asked for, and that is false."""
+    """An exception that fails when it is printed, and that is false."""
 
     def __str__(self) -> str:
         raise RuntimeError(CANARY)
@@ -76,7 +76,7 @@ KINDS: dict[str, tuple[Callable[[], Exception], set[str]]] = {
 
 @pytest.fixture
 def unheard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Removes pytest's own handlers, which ask an exception for its values; pytest adds them after all fixtures."""
+    """Return a function that removes pytest's handlers, which print exceptions. pytest adds them after all fixtures."""
 
     def remove() -> None:
         root = logging.getLogger()
@@ -88,7 +88,7 @@ def unheard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.fixture(params=KINDS)
 def fault(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """A function that raises."""
+    """Return a function that raises."""
     make, _ = KINDS[request.param]
 
     def injected(*arguments: Any, **named: Any) -> Any:
@@ -100,7 +100,7 @@ def fault(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 def logged(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """The one line that has an exception."""
+    """Return the only line with an exception."""
     out, err = capsys.readouterr()
     assert CANARY not in out + err
     assert "Traceback" not in out + err
@@ -115,10 +115,10 @@ def assert_describes(line: dict[str, Any], fault: Callable[..., Any]) -> None:
     assert not any("site-packages" in place for place in places)
 
 
-# ── where Django answers ──
+# ── exceptions that Django handles ──
 
 
-def test_of_a_page(monkeypatch, capsys, fault):
+def test_a_fault_of_a_page_is_logged(monkeypatch, capsys, fault):
     monkeypatch.setattr(selectors, "published", fault)
     answer = Browser().get("/n/aaaaaaaaaaaa")
     assert answer.status_code in (500, 503)
@@ -127,7 +127,7 @@ def test_of_a_page(monkeypatch, capsys, fault):
     assert_describes(line, fault)
 
 
-def test_of_a_page_of_the_back_office(monkeypatch, capsys, fault, signed_in):
+def test_a_fault_of_the_back_office_is_logged(monkeypatch, capsys, fault, signed_in):
     browser = signed_in()
     capsys.readouterr()
     monkeypatch.setattr(DecisionAdmin, "get_queryset", fault)
@@ -136,7 +136,7 @@ def test_of_a_page_of_the_back_office(monkeypatch, capsys, fault, signed_in):
 
 
 @pytest.mark.parametrize("path", ["/sign-in/", "/v1/decisions"])
-def test_of_middleware(monkeypatch, capsys, fault, signed_in, path):
+def test_a_fault_of_middleware_is_logged(monkeypatch, capsys, fault, signed_in, path):
     browser = signed_in()
     capsys.readouterr()
     monkeypatch.setattr(sessions, "is_signed_in", fault)
@@ -146,13 +146,13 @@ def test_of_middleware(monkeypatch, capsys, fault, signed_in, path):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_a_view_of_the_api(monkeypatch, capsys, fault, api):
+def test_a_fault_of_an_api_view_is_logged(monkeypatch, capsys, fault, api):
     monkeypatch.setattr(services, "ingest", fault)
     assert api.ingest({"decision_id": CANARY}).status_code in (500, 503)
     assert_describes(logged(capsys), fault)
 
 
-def test_of_the_frame_around_a_view_of_the_api(monkeypatch, capsys, fault, api):
+def test_a_fault_outside_of_an_api_view_is_logged(monkeypatch, capsys, fault, api):
     monkeypatch.setattr(ApiView, "finalize_response", fault)
     answer = api.get("/v1/decisions")
     assert answer.status_code in (500, 503)
@@ -160,7 +160,7 @@ def test_of_the_frame_around_a_view_of_the_api(monkeypatch, capsys, fault, api):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_a_page_that_reports_another(monkeypatch, capsys, fault):
+def test_a_fault_of_the_error_page_is_logged_with_its_cause(monkeypatch, capsys, fault):
     monkeypatch.setattr(selectors, "published", fault)
 
     def fails(*_: Any) -> None:
@@ -173,15 +173,15 @@ def test_of_a_page_that_reports_another(monkeypatch, capsys, fault):
     assert_describes(line, fault)
 
 
-def test_an_expected_answer_leaves_no_such_line(capsys, api):
+def test_an_expected_error_logs_no_exception(capsys, api):
     assert [Client().get("/nothing").status_code, api.get("/v1/decisions/none").status_code] == [404, 404]
     assert "exception" not in capsys.readouterr().err
 
 
-# ── where it does not ──
+# ── exceptions outside of Django ──
 
 
-def test_of_django_as_a_whole(capsys, fault):
+def test_a_fault_of_the_wsgi_application_is_logged(capsys, fault):
     passes = "OperationalError" in fault.types
     exchange = ask(Exchange(method="GET"), front(fault))
     assert (exchange.status, "retry-after" in exchange.headers) == ((503, True) if passes else (500, False))
@@ -209,20 +209,20 @@ def streaming(error: BaseException) -> Callable[..., Any]:
     "error",
     [SystemExit, asyncio.CancelledError, GeneratorExit, type("PanicException", (BaseException,), {}), ValueError],
 )
-def test_of_what_ends_a_thread_before_or_within_its_answer(capsys, error, when):
+def test_an_exception_that_ends_a_thread_is_logged(capsys, error, when):
     exchange = ask(Exchange(method="GET"), front(when(error(CANARY))))
     assert (exchange.status, list(exchange.json())) == (500, ["detail"])
     assert logged(capsys)["exception"][0]["type"] == error.__name__
 
 
-def test_of_a_domain_error_within_an_answer(capsys):
+def test_a_domain_error_within_an_answer_is_logged(capsys):
     exchange = ask(Exchange(method="GET"), front(streaming(VaultUnavailable(because=CANARY))))
     assert (exchange.status, exchange.headers["retry-after"]) == (503, "5")
     assert exchange.json() == {"detail": VaultUnavailable.sentence}
     assert logged(capsys)["exception"][0]["type"] == "VaultUnavailable"
 
 
-def test_of_a_lane(capsys, fault):
+def test_a_fault_of_a_lane_is_logged(capsys, fault):
     asked = front()
 
     async def lane(*_: Any) -> None:
@@ -233,7 +233,7 @@ def test_of_a_lane(capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_lanes_that_cannot_be_made(monkeypatch, capsys, fault):
+def test_a_fault_of_building_lanes_is_logged(monkeypatch, capsys, fault):
     monkeypatch.setattr(lanes, "make_all", fault)
     sent = []
 
@@ -253,7 +253,7 @@ def test_of_lanes_that_cannot_be_made(monkeypatch, capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_sending_an_answer(capsys, fault):
+def test_a_fault_of_sending_an_answer_is_logged(capsys, fault):
     class Broken(Exchange):
         async def send(self, message: Any) -> None:
             fault()
@@ -262,7 +262,7 @@ def test_of_sending_an_answer(capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_a_callback_and_a_task_of_the_event_loop(capsys, fault):
+def test_a_fault_of_the_event_loop_is_logged(capsys, fault):
     async def calls_back() -> None:
         asyncio.get_running_loop().call_soon(fault, CANARY)
         await asyncio.sleep(0)
@@ -272,16 +272,16 @@ def test_of_a_callback_and_a_task_of_the_event_loop(capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_a_task(capsys, fault, unheard):
+def test_a_fault_of_a_celery_task_is_logged(capsys, fault, unheard):
     unheard()
-    name = f"tests.{sorted(fault.types)}"  # Celery knows a task by its name
+    name = f"tests.{sorted(fault.types)}"  # Celery identifies a task by its name
     app.task(name=name)(fault).apply()
     line = logged(capsys)
     assert line["task"] == name
     assert_describes(line, fault)
 
 
-def test_of_a_command(monkeypatch, capsys, fault):
+def test_a_fault_of_a_command_is_logged(monkeypatch, capsys, fault):
     monkeypatch.setattr(create_organization.Command, "handle", fault)
     monkeypatch.setattr(sys, "argv", ["manage.py", "create_organization", "Bank", "--owner", "a@b.example"])
     with pytest.raises(SystemExit) as end:
@@ -290,7 +290,7 @@ def test_of_a_command(monkeypatch, capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-def test_of_a_thread(monkeypatch, capsys, fault):
+def test_a_fault_of_a_thread_is_logged(monkeypatch, capsys, fault):
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # pytest's comes back
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     report_failed_threads()
@@ -300,11 +300,11 @@ def test_of_a_thread(monkeypatch, capsys, fault):
     assert_describes(logged(capsys), fault)
 
 
-# ── lines of libraries, and long ones ──
+# ── lines of libraries, and long lines ──
 
 
 @pytest.mark.parametrize("template", ["failed", "failed for %s"])
-def test_of_a_library(capsys, fault, unheard, template):
+def test_a_library_s_line_has_its_template_without_arguments(capsys, fault, unheard, template):
     unheard()
     try:
         fault()
@@ -315,7 +315,7 @@ def test_of_a_library(capsys, fault, unheard, template):
     assert_describes(line, fault)
 
 
-def test_of_a_library_that_logs_the_exception_alone(capsys, fault, unheard):
+def test_an_exception_that_a_library_logs_as_its_message_is_described(capsys, fault, unheard):
     unheard()
     try:
         fault()

@@ -1,4 +1,4 @@
-"""Group commit: each caller learns of its own item, and what one group meets stays with it."""
+"""Group commit: each caller gets the result of its item, and a failed group does not affect the next."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ from tests.threads import HANGS_SECONDS
 
 
 def added(store, *items):
-    """What `store` makes of items that are all added at once."""
+    """Return the results of items that are all added at once."""
 
     async def add_all():
         commit = GroupCommit("test", store)
@@ -21,11 +21,11 @@ def added(store, *items):
     return run(add_all())
 
 
-def test_each_caller_is_told_of_its_own_item():
+def test_each_caller_gets_the_result_of_its_item():
     assert added(lambda items: [item % 3 == 0 for item in items], *range(200)) == [n % 3 == 0 for n in range(200)]
 
 
-def test_what_waits_while_a_group_is_stored_is_the_next_group_and_none_is_larger_than_64():
+def test_items_that_wait_while_a_group_is_stored_form_the_next_groups_of_at_most_64():
     first, gathered, sizes = threading.Event(), threading.Event(), []
 
     def store(items):
@@ -40,7 +40,7 @@ def test_what_waits_while_a_group_is_stored_is_the_next_group_and_none_is_larger
         begun = asyncio.create_task(commit.add(0))
         await asyncio.get_running_loop().run_in_executor(None, first.wait, HANGS_SECONDS)
         others = [asyncio.create_task(commit.add(item)) for item in range(100)]
-        await asyncio.sleep(0)  # until each has begun to wait
+        await asyncio.sleep(0)  # until all of them wait
         gathered.set()
         return await asyncio.gather(begun, *others)
 
@@ -48,7 +48,7 @@ def test_what_waits_while_a_group_is_stored_is_the_next_group_and_none_is_larger
     assert sizes == [1, 64, 36]
 
 
-def test_a_group_that_fails_is_stored_for_nobody_and_the_next_one_is_stored():
+def test_a_failed_group_stores_none_of_its_items_but_the_next_group_is_stored():
     def store(items):
         if "poison" in items:
             raise ValueError
@@ -61,7 +61,7 @@ def test_a_group_that_fails_is_stored_for_nobody_and_the_next_one_is_stored():
     assert run(add_two_groups()) == [[False, False], True]
 
 
-def test_nobody_waits_for_ever_for_a_committer_that_stands_still(monkeypatch):
+def test_waiting_for_a_stuck_committer_times_out(monkeypatch):
     monkeypatch.setattr(group_commit, "_SECONDS", 0.01)
     goes_on = threading.Event()
 
@@ -78,8 +78,8 @@ def test_nobody_waits_for_ever_for_a_committer_that_stands_still(monkeypatch):
     run(add())
 
 
-def test_what_nobody_waits_for_any_more_is_not_stored(monkeypatch):
-    """Whoever was told to repeat their request would else find that something was stored long after."""
+def test_an_item_whose_caller_timed_out_is_not_stored(monkeypatch):
+    """The caller was asked to retry, so storing the item long afterwards would surprise it."""
     goes_on, stored = threading.Event(), []
 
     def store(items):
@@ -109,7 +109,7 @@ def test_a_committer_that_died_is_replaced(monkeypatch):
 
     def store(items):
         if items == ["deadly"]:
-            raise SystemExit  # no Exception: it ends the thread
+            raise SystemExit  # not an Exception, so it ends the thread
         return [True] * len(items)
 
     async def add_two():

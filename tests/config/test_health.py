@@ -1,4 +1,4 @@
-"""`/healthz` says the process lives, `/readyz` which of the parts it needs does not answer."""
+"""`/healthz`: the process is alive. `/readyz`: which of its parts do not answer."""
 
 import errno
 import itertools
@@ -25,7 +25,7 @@ PARTS = {"database", "broker", "vault", "keys", "journal", "targets", "custody",
 
 
 def unready(answer) -> set[str]:
-    """The parts that the answer says are failing."""
+    """Return the failing parts of an answer."""
     parts = answer.json()
     assert answer.status_code == (200 if parts.pop("status") == "ok" else 503)
     assert parts.pop("queue_lag_seconds") == 0
@@ -36,25 +36,25 @@ def unready(answer) -> set[str]:
 
 
 @pytest.mark.django_db
-def test_a_service_that_has_everything_is_ready(client, api):
+def test_a_service_whose_parts_all_answer_is_ready(client, api):
     api.ingest({"decision_id": "x"})
     assert unready(client.get("/readyz")) == set()
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_a_process_is_alive_whatever_it_lacks(client, settings):
+def test_a_process_is_alive_even_if_it_is_not_ready(client, settings):
     settings.DATA_DIR = Path("/nonexistent")
     assert (client.get("/healthz").status_code, client.get("/healthz").json()) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_health_is_read_and_nothing_is_sent_to_it(path):
+def test_health_answers_only_get_and_head(path):
     answer = Client(enforce_csrf_checks=True).post(path)
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.parametrize("address", ["", "drs"])
-def test_a_service_whose_database_has_no_address_says_so_and_starts_on_no_other(address):
+def test_a_service_without_a_database_address_refuses_to_start(address):
     loading = [sys.executable, "-W", "ignore", "-c", "import config.settings"]
     refused = subprocess.run(loading, env=os.environ | {"DATABASE_URL": address}, capture_output=True, text=True)
     assert refused.stderr.endswith("DATABASE_URL names no database: write postgres://user:password@host/name\n")
@@ -62,7 +62,7 @@ def test_a_service_whose_database_has_no_address_says_so_and_starts_on_no_other(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("with_a_record", [True, False])
-def test_a_secret_that_does_not_open_makes_the_service_unready(client, api_without_keys, settings, with_a_record):
+def test_a_secret_that_cannot_be_unwrapped_makes_the_service_unready(client, api_without_keys, settings, with_a_record):
     api = api_without_keys
     if with_a_record:
         api.ingest({"decision_id": "x"})
@@ -76,7 +76,7 @@ def test_a_secret_that_does_not_open_makes_the_service_unready(client, api_witho
 
 
 @pytest.mark.django_db
-def test_a_vault_whose_directory_is_gone_makes_the_service_unready(client, api, filesystem_vault):
+def test_a_vault_without_its_directory_makes_the_service_unready(client, api, filesystem_vault):
     assert unready(client.get("/readyz")) == set()
     shutil.rmtree(filesystem_vault)
     assert unready(client.get("/readyz")) == {"vault"}
@@ -84,7 +84,7 @@ def test_a_vault_whose_directory_is_gone_makes_the_service_unready(client, api, 
 
 @contextmanager
 def a_full_database():
-    """SQLite may make its file no larger, and nothing fits into what is there."""
+    """Fill SQLite's file and stop it from growing."""
     with connection.cursor() as cursor:
         (pages,) = cursor.execute("PRAGMA page_count").fetchone()
         cursor.execute(f"PRAGMA max_page_count = {pages}")
@@ -97,10 +97,10 @@ def a_full_database():
 
 
 @contextmanager
-def a_database_that_can_only_be_read():
+def a_read_only_database():
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL transaction_read_only = on")  # until the test's own transaction ends
+            cursor.execute("SET LOCAL transaction_read_only = on")  # until the test's transaction ends
             yield
         else:
             cursor.execute("PRAGMA query_only = on")
@@ -109,7 +109,7 @@ def a_database_that_can_only_be_read():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.sqlite  # the full disk of PostgreSQL ends its server
+@pytest.mark.sqlite  # a full disk would end PostgreSQL's server
 def test_a_full_database_makes_the_service_unready(client, api):
     api.ingest({"decision_id": "x"})
     with a_full_database():
@@ -118,13 +118,13 @@ def test_a_full_database_makes_the_service_unready(client, api):
 
 
 @pytest.mark.django_db
-def test_a_database_that_can_only_be_read_makes_the_service_unready(client):
-    with a_database_that_can_only_be_read():
+def test_a_read_only_database_makes_the_service_unready(client):
+    with a_read_only_database():
         assert unready(client.get("/readyz")) == {"vault"}
 
 
 @pytest.mark.django_db
-def test_a_disk_that_takes_no_more_makes_the_service_unready_until_it_does(client, filesystem_vault):
+def test_a_full_disk_makes_the_service_unready_until_it_has_space(client, filesystem_vault):
     with full_disk(filesystem_vault):
         assert unready(client.get("/readyz")) == {"vault"}
     with faulty_disk(filesystem_vault) as disk:
@@ -149,7 +149,7 @@ def test_the_answer_does_not_say_why_a_part_fails(client, filesystem_vault):
 
 
 @pytest.mark.boots
-def test_a_queue_that_goes_away_makes_the_service_unready_and_refuses_no_record():
+def test_a_broker_outage_makes_the_service_unready_but_records_are_accepted():
     with throwaway.redis() as queue:
         address = queue.removesuffix("/0")
         with server(REDIS_URL=queue) as live, live.client() as client:
@@ -159,7 +159,7 @@ def test_a_queue_that_goes_away_makes_the_service_unready_and_refuses_no_record(
             assert (answer.status, answer.json()["broker"]) == (503, "failing")
             assert client.ingest(b'{"decision_id": "x"}').status == 201
             assert client.get("/healthz").status == 200
-            # What a broker is asked for beside the request must not fail the request.
+            # A wake-up that cannot be sent must not fail the request.
             asked = client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@live.example"}')
             assert asked.status == 200
 

@@ -1,4 +1,4 @@
-"""One worker at a time works on a row, and who lost the lease changes nothing any more."""
+"""Leases: one worker at a time holds a row, and a worker that lost its lease changes nothing."""
 
 from datetime import timedelta
 from itertools import pairwise
@@ -41,26 +41,26 @@ def after(wait):
     return time_machine.travel(timezone.now() + wait, tick=False)
 
 
-def test_what_one_holds_nobody_else_claims():
+def test_a_held_row_is_not_claimed_again():
     make(2)
     first, second = claim(), claim()
     assert len({first[0].pk, second[0].pk}) == 2
     assert claim() == []
 
 
-def test_a_claim_takes_no_more_than_it_was_asked_for_and_oldest_first():
+def test_a_claim_takes_the_oldest_rows_up_to_its_limit():
     rows = make(5)
     assert [row.pk for row in claim(limit=3)] == [row.pk for row in rows[:3]]
 
 
-def test_when_a_lease_has_run_out_somebody_else_takes_over():
+def test_a_row_is_claimed_again_after_its_lease_expires():
     make()
     claim()
     with after(MINUTE + timedelta(seconds=1)):
         assert len(claim()) == 1
 
 
-def test_who_lost_the_lease_completes_fails_and_renews_nothing():
+def test_a_lost_lease_cannot_be_completed_failed_or_renewed():
     make()
     (slow,) = claim()
     with after(2 * MINUTE):
@@ -74,7 +74,7 @@ def test_who_lost_the_lease_completes_fails_and_renews_nothing():
     assert stored(slow).handled_at
 
 
-def test_of_many_rows_those_that_others_took_over_have_changed():
+def test_rows_claimed_by_another_worker_or_completed_have_changed():
     make(3)
     rows = claim(limit=3)
     with after(2 * MINUTE):
@@ -84,14 +84,14 @@ def test_of_many_rows_those_that_others_took_over_have_changed():
         assert list(leases.unchanged(rows)) == [rows[2]]
 
 
-def test_rows_that_nobody_held_are_unchanged_until_somebody_does():
+def test_free_rows_are_unchanged_until_a_worker_claims_them():
     rows = make(2)
     claim()
     with transaction.atomic():
         assert list(leases.unchanged(rows)) == [rows[1]]
 
 
-def test_what_is_completed_belongs_to_the_transaction_that_says_so():
+def test_a_completion_is_rolled_back_with_its_transaction():
     make()
     (row,) = claim()
     with transaction.atomic():
@@ -101,7 +101,7 @@ def test_what_is_completed_belongs_to_the_transaction_that_says_so():
     assert stored(row).lease_token == row.lease_token
 
 
-def test_who_finished_cannot_finish_again():
+def test_a_completed_row_cannot_be_completed_again():
     make()
     (row,) = claim()
     leases.complete(row, handled_at=timezone.now())
@@ -110,13 +110,13 @@ def test_who_finished_cannot_finish_again():
     assert stored(row).handled_at
 
 
-def test_who_never_claimed_completes_nothing():
+def test_a_row_without_a_lease_cannot_be_completed():
     (row,) = make()
     with pytest.raises(LeaseLost):
         leases.complete(row, handled_at=timezone.now())
 
 
-def test_a_renewed_lease_lasts_from_then_on():
+def test_a_renewed_lease_starts_at_its_renewal():
     make()
     (row,) = claim()
     with after(timedelta(seconds=50)):
@@ -125,7 +125,7 @@ def test_a_renewed_lease_lasts_from_then_on():
         assert claim() == []
 
 
-def test_what_failed_waits_longer_each_time_and_never_longer_than_an_hour():
+def test_the_pause_grows_with_each_failure_up_to_an_hour():
     make()
     pauses = []
     for _ in range(10):
@@ -140,7 +140,7 @@ def test_what_failed_waits_longer_each_time_and_never_longer_than_an_hour():
     assert min(pauses[7:]) > timedelta(minutes=44)
 
 
-def test_a_worker_may_have_a_shorter_longest_pause():
+def test_a_worker_may_limit_its_pause():
     make()
     for _ in range(5):
         (row,) = claim()
@@ -149,7 +149,7 @@ def test_a_worker_may_have_a_shorter_longest_pause():
         OneTimeCode.objects.update(next_try_at=None)
 
 
-def test_after_its_pause_a_row_is_claimed_again_and_a_success_forgets_the_failures():
+def test_a_failed_row_is_claimed_after_its_pause_and_a_success_resets_its_failures():
     make()
     (row,) = claim()
     leases.fail(row)
@@ -163,6 +163,6 @@ def test_after_its_pause_a_row_is_claimed_again_and_a_success_forgets_the_failur
 def test_workers_that_claim_at_once_share_the_rows_without_a_duplicate(shared_database):
     make(40)
     claimed = at_once(8, lambda _: [row.pk for _ in range(5) for row in claim()])
-    taken = [pk for each in claimed for pk in each]
-    assert len(taken) == len(set(taken))
-    assert OneTimeCode.objects.exclude(lease_token=None).count() == len(taken)
+    pks = [pk for batch in claimed for pk in batch]
+    assert len(pks) == len(set(pks))
+    assert OneTimeCode.objects.exclude(lease_token=None).count() == len(pks)

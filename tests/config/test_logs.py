@@ -1,4 +1,4 @@
-"""The log of a service at its most talkative: one JSON object a line, with the request's id, nothing private."""
+"""The log at DEBUG level: one JSON object a line, with the request's id and without private text."""
 
 import json
 import re
@@ -31,16 +31,16 @@ def lines(live: Server) -> list[dict]:
 
 
 def logged(live: Server, request_id: str) -> list[dict]:
-    """The lines of one request, once its last, the event `request`, is there."""
+    """Return the lines of one request, once the last, the event `request`, is written."""
 
-    def found() -> list[dict]:
+    def complete() -> list[dict]:
         mine = [line for line in lines(live) if line.get("request_id") == request_id]
         return mine if any(line["event"] == "request" for line in mine) else []
 
-    return wait_until(found, "the request is logged")
+    return wait_until(complete, "the request is logged")
 
 
-def test_a_request_is_one_line_of_json_with_the_id_that_was_answered(talkative, client):
+def test_a_request_is_one_line_of_json_with_the_id_of_its_answer(talkative, client):
     answer = client.get(f"/v1/decisions/{CANARY}-1")
     (line,) = logged(talkative, answer.headers["X-Request-ID"])
     assert line.pop("milliseconds") > 0
@@ -55,7 +55,7 @@ def test_a_request_is_one_line_of_json_with_the_id_that_was_answered(talkative, 
     }
 
 
-def test_an_id_that_the_caller_gives_is_kept(talkative, client):
+def test_a_caller_s_request_id_is_used(talkative, client):
     answer = client.request("GET", "/v1/decisions", X_Request_ID="trace-1.2_3-abc")
     assert answer.headers["X-Request-ID"] == "trace-1.2_3-abc"
     assert logged(talkative, "trace-1.2_3-abc")
@@ -75,7 +75,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("offered", HOSTILE)
-def test_a_hostile_id_is_replaced(talkative, client, offered):
+def test_an_invalid_request_id_is_replaced(talkative, client, offered):
     client.connection.putrequest("GET", "/v1/decisions")
     client.connection.putheader("Authorization", f"Bearer {client.key}")
     client.connection.putheader("X-Request-ID", offered.encode())
@@ -100,7 +100,7 @@ def test_an_error_is_logged_with_the_same_id_as_its_request(talkative, client):
     assert any("decisions/selectors.py" in frame for frame in fault[0]["frames"])
 
 
-def test_whatever_goes_wrong_with_a_record_nothing_of_it_is_logged(talkative, client):
+def test_no_part_of_a_refused_record_is_logged(talkative, client):
     private = b'{"decision_id": "%s-3", "subject": {"name": "%s"}}' % (CANARY.encode(), CANARY.encode())
     wrong = [
         private,
@@ -112,7 +112,7 @@ def test_whatever_goes_wrong_with_a_record_nothing_of_it_is_logged(talkative, cl
         b"\xff" + private,
         private.replace(b'"decision_id"', b'"other"'),
     ]
-    statuses = [client.ingest(each).status for each in wrong]
+    statuses = [client.ingest(record).status for record in wrong]
     assert statuses == [201, 200, 409, 422, 422, 422, 422, 422]
     batch = client.request("POST", "/v1/ingest/srf/batch", b"\n".join(wrong), Content_Type="application/x-ndjson")
     assert batch.status == 200
@@ -124,7 +124,7 @@ def test_whatever_goes_wrong_with_a_record_nothing_of_it_is_logged(talkative, cl
     client.request("GET", "/v1/decisions", User_Agent=CANARY, Cookie=f"sessionid={CANARY}", Referer=CANARY)
     client.request("POST", f"/sign-in/?next={CANARY}", f"email={CANARY}")
     client.get(f"/{CANARY}")
-    # A row that breaks a rule of the database, whose message quotes the row.
+    # The message of a violated constraint quotes the row.
     talkative.sql("CREATE UNIQUE INDEX one_action ON decisions_decision (action)")
     try:
         answer = client.ingest(b'{"decision_id": "%s-4", "outcome": {"action": ""}}' % CANARY.encode())
@@ -153,11 +153,13 @@ except ValueError as error:
 """
 
 
-def test_a_fault_is_logged_as_types_and_places_and_never_in_its_own_words(talkative):
+def test_a_fault_is_logged_as_types_and_frames_without_its_message(talkative):
     done = forks.run(forks.MANAGE, talkative.environment, "shell", "-c", FAULTS.replace("CANARY", CANARY))
     written = [json.loads(line) for line in done.stderr.splitlines()]
     faults = [line for line in written if line["event"].startswith("failed")]
-    assert [[each["type"] for each in line["exception"]] for line in faults] == [["ValueError", "KeyError"]] * 5
+    assert [[described["type"] for described in line["exception"]] for line in faults] == [
+        ["ValueError", "KeyError"]
+    ] * 5
     assert faults[0]["event"] == "failed for %s"
     assert CANARY not in done.stdout + done.stderr
 

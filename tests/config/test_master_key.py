@@ -1,4 +1,4 @@
-"""One master key wraps every other secret; with it and the database, a machine has all it needs."""
+"""One master key wraps every other secret. With it and the database, a machine has all it needs."""
 
 import base64
 import os
@@ -29,7 +29,7 @@ def encoded(key: bytes) -> str:
 
 @pytest.fixture
 def api(api_without_keys: Api) -> Api:
-    """Of an organization whose keys each test makes, under the master key that there is by then."""
+    """Return a client of an organization without keys, so that each test creates them under its own master key."""
     return api_without_keys
 
 
@@ -38,7 +38,7 @@ def start_again() -> None:
     keyrings.forget()
 
 
-def test_without_a_setting_it_is_a_file_made_once_and_readable_by_its_owner_alone(tmp_path) -> None:
+def test_without_a_setting_a_file_is_created_once_readable_only_by_its_owner(tmp_path) -> None:
     (first,) = master_key.load("", "", tmp_path / "keys")
     assert master_key.load("", "", tmp_path / "keys") == [first]
     assert stat.S_IMODE((tmp_path / "keys" / "master_key").stat().st_mode) == 0o600
@@ -52,13 +52,13 @@ def test_a_file_that_others_can_read_is_not_used(tmp_path) -> None:
         master_key.load("", "", tmp_path)
 
 
-def test_a_setting_goes_before_the_file_and_makes_none(tmp_path) -> None:
+def test_a_setting_takes_precedence_and_creates_no_file(tmp_path) -> None:
     assert master_key.load(encoded(NEW), encoded(OLD), tmp_path) == [NEW, OLD]
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["short", "é", encoded(bytes(31)), encoded(bytes(33)), "!" * 44])
-def test_what_is_not_32_bytes_in_base64_is_refused_by_name(tmp_path, text: str) -> None:
+def test_a_key_that_is_not_32_bytes_in_base64_is_refused_by_name(tmp_path, text: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="MASTER_KEY must"):
         master_key.load(text, "", tmp_path)
     with pytest.raises(ImproperlyConfigured, match="MASTER_KEY_PREVIOUS must"):
@@ -77,7 +77,7 @@ def test_no_refusal_repeats_the_key(tmp_path) -> None:
 
 @pytest.fixture
 def under_the_old_one(settings: Any, request: pytest.FixtureRequest) -> Any:
-    """A caller of a service whose secrets are all wrapped under OLD, with a record in custody."""
+    """Return a client of a service whose secrets are all wrapped under OLD, with a record in custody."""
     settings.MASTER_KEYS, settings.MASTER_KEY_IS_SET = [OLD], True
     api = request.getfixturevalue("api")
     assert api.ingest({"decision_id": "a"}).status_code == 201
@@ -86,7 +86,7 @@ def under_the_old_one(settings: Any, request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.mark.slow
-def test_a_rotation_wraps_every_secret_anew_and_loses_none(under_the_old_one, settings: Any) -> None:
+def test_a_rotation_rewraps_every_secret_and_loses_none(under_the_old_one, settings: Any) -> None:
     settings.MASTER_KEYS = [NEW, OLD]
     call_command("master_key_rotate")
     settings.MASTER_KEYS = [NEW]
@@ -96,12 +96,14 @@ def test_a_rotation_wraps_every_secret_anew_and_loses_none(under_the_old_one, se
     assert under_the_old_one.ingest({"decision_id": "b"}).status_code == 201
 
 
-def test_a_secret_that_comes_under_the_earlier_key_meanwhile_is_wrapped_too(under_the_old_one, settings, monkeypatch):
+def test_a_secret_created_under_the_earlier_key_during_a_rotation_is_rewrapped(
+    under_the_old_one, settings, monkeypatch
+):
     settings.MASTER_KEYS = [NEW, OLD]
-    wrap_anew, late = master_key_rotate._wrap_anew, []
+    rewrap, late = master_key_rotate._rewrap, []
 
     def while_another_process_makes_a_key(row: Any) -> None:
-        wrap_anew(row)
+        rewrap(row)
         if not late:
             settings.MASTER_KEYS = [OLD]
             late.append(keyrings.new_key(under_the_old_one.organization.pk, keyrings.Purpose.SIGNING))
@@ -109,19 +111,19 @@ def test_a_secret_that_comes_under_the_earlier_key_meanwhile_is_wrapped_too(unde
             late[0].save()
             settings.MASTER_KEYS = [NEW, OLD]
 
-    monkeypatch.setattr(master_key_rotate, "_wrap_anew", while_another_process_makes_a_key)
+    monkeypatch.setattr(master_key_rotate, "_rewrap", while_another_process_makes_a_key)
     call_command("master_key_rotate")
     assert set(Key.objects.values_list("wrapped_by", flat=True)) == {master_key.key_id(NEW)}
 
 
-def test_while_a_rotation_is_at_work_everything_opens(under_the_old_one, settings: Any) -> None:
+def test_during_a_rotation_every_secret_can_be_unwrapped(under_the_old_one, settings: Any) -> None:
     settings.MASTER_KEYS = [NEW, OLD]
     row = Key.objects.filter(purpose="wrapping").get()
     row.wrap(row.unwrap())
     row.save()
     start_again()
     assert under_the_old_one.get("/v1/decisions/a/record").status_code == 200
-    call_command("master_key_rotate")  # goes on where it stopped
+    call_command("master_key_rotate")  # continues where it stopped
     settings.MASTER_KEYS = [NEW]
     start_again()
     assert under_the_old_one.get("/v1/decisions/a/record").status_code == 200
@@ -135,7 +137,7 @@ def test_a_rotation_without_the_earlier_key_changes_nothing(under_the_old_one, s
     assert [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)] == before
 
 
-def test_with_a_file_the_first_run_makes_a_key_and_the_second_wraps(api, settings: Any, tmp_path) -> None:
+def test_with_a_file_the_first_run_creates_a_key_and_the_second_wraps(api, settings: Any, tmp_path) -> None:
     settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
     folder = tmp_path / "keys"
     first = master_key.load("", "", folder)
@@ -149,20 +151,20 @@ def test_with_a_file_the_first_run_makes_a_key_and_the_second_wraps(api, setting
     assert {row.wrapped_by for row in Key.objects.all()} == {master_key.key_id(renewed[0])}
 
 
-def test_of_two_rotations_at_once_the_second_wraps_nothing_and_loses_no_key(api, settings: Any, tmp_path) -> None:
+def test_a_concurrent_rotation_wraps_nothing_and_loses_no_key(api, settings: Any, tmp_path) -> None:
     settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
     (first,) = master_key.load("", "", tmp_path / "keys")
     assert api.ingest({"decision_id": "a"}).status_code == 201
     before = [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)]
     call_command("master_key_rotate")
-    with pytest.raises(CommandError, match="once more"):  # it had read the files before the first one wrote
+    with pytest.raises(CommandError, match="just created"):  # it read the files before the first one wrote
         call_command("master_key_rotate")
     newest, previous = master_key.load("", "", tmp_path / "keys")
     assert (previous, newest == first) == (first, False)
     assert [list(model.objects.order_by("pk").values()) for model in (Key, Pepper)] == before
 
 
-def test_a_new_file_that_was_interrupted_is_begun_again(settings: Any, api, tmp_path) -> None:
+def test_an_interrupted_key_file_is_created_again(settings: Any, api, tmp_path) -> None:
     settings.DATA_DIR, settings.MASTER_KEY_IS_SET = tmp_path, False
     (first,) = master_key.load("", "", tmp_path / "keys")
     (tmp_path / "keys" / "master_key.previous").write_bytes((tmp_path / "keys" / "master_key").read_bytes())
@@ -172,7 +174,7 @@ def test_a_new_file_that_was_interrupted_is_begun_again(settings: Any, api, tmp_
     assert newest != previous == first
 
 
-def test_a_master_key_that_opens_nothing_is_not_rotated(settings: Any, api, tmp_path) -> None:
+def test_a_master_key_that_unwraps_nothing_is_not_rotated(settings: Any, api, tmp_path) -> None:
     settings.DATA_DIR, settings.MASTER_KEY_IS_SET, settings.MASTER_KEYS = tmp_path, False, [os.urandom(32)]
     (first,) = master_key.load("", "", tmp_path / "keys")
     with pytest.raises(CommandError, match="right master key"):
@@ -180,7 +182,7 @@ def test_a_master_key_that_opens_nothing_is_not_rotated(settings: Any, api, tmp_
     assert master_key.load("", "", tmp_path / "keys") == [first]
 
 
-def test_a_secret_does_not_open_in_another_rows_place(under_the_old_one) -> None:
+def test_a_secret_cannot_be_moved_to_another_row(under_the_old_one) -> None:
     one, other = Key.objects.order_by("pk")[:2]
     one.wrapped = other.wrapped
     with pytest.raises(MasterKeyWrong):

@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the contract says."""
+"""The OpenAPI document matches the contract."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from django.test import Client
 
 from tests.accounts.endpoints import ENDPOINTS
 
-# Each operation of the contract that stands so far: its body's component, or the fields of an open object.
+# Operations of the contract, with the component of their body or the fields of an open object.
 CONTRACT = {
     ("post", "/v1/decisions/{decision_id}/reconsideration"): "ReconsiderationIn",
     ("post", "/v1/decisions/{decision_id}/notices"): {"pack", "recipient", "review_request_id"},
@@ -47,7 +47,7 @@ def document() -> dict[str, Any]:
 
 
 def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    return [(m, path, each[m]) for path, each in document["paths"].items() for m in METHODS if m in each]
+    return [(m, path, item[m]) for path, item in document["paths"].items() for m in METHODS if m in item]
 
 
 def body_schema(document: dict[str, Any], method: str, path: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_the_document_is_openapi_3_1(document):
 
 
 @pytest.mark.parametrize(("method", "path"), CONTRACT)
-def test_every_operation_of_the_contract_is_there_with_its_required_body(document, method, path):
+def test_every_operation_of_the_contract_is_documented_with_its_required_body(document, method, path):
     operation = document["paths"][path][method]
     body, expected = operation["requestBody"], CONTRACT[method, path]
     assert body["required"] is True
@@ -82,7 +82,7 @@ def test_the_bodies_require_what_the_contract_requires(document, name):
 
 def test_onboarding_flags_are_optional_booleans(document):
     schema = body_schema(document, "patch", "/v1/auth/onboarding")
-    assert {each["type"] for each in schema["properties"].values()} == {"boolean"}
+    assert {flag["type"] for flag in schema["properties"].values()} == {"boolean"}
     assert "required" not in schema
 
 
@@ -102,7 +102,7 @@ def test_every_operation_may_answer_with_the_validation_error(document):
         assert schema == {"$ref": "#/components/schemas/HTTPValidationError"}, (method, path)
 
 
-def test_what_is_not_in_the_contract_is_marked_as_an_extension(document):
+def test_operations_outside_the_contract_are_marked_as_extensions(document):
     for method, path, operation in operations(document):
         assert ("extension" in operation["tags"]) == ((method, path) not in CONTRACT), (method, path)
 
@@ -120,7 +120,7 @@ def test_every_success_is_an_open_json_object_or_lines_of_them_or_a_letter(docum
                     assert (schema["type"], schema["additionalProperties"]) == ("object", True), (method, path)
 
 
-def test_every_schema_is_used_and_every_used_one_is_there(document):
+def test_every_schema_is_used_and_every_used_schema_is_defined(document):
     assert (
         set(re.findall(r'"#/components/schemas/([^"/]+)"', json.dumps(document)))
         == document["components"]["schemas"].keys()

@@ -1,4 +1,4 @@
-"""The clock's schedule is collected from the apps, and every queue it names is one that workers take from."""
+"""The clock's schedule comes from the apps, and workers serve every queue in it."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ TASKS = {
 
 @pytest.fixture(scope="module")
 def clock():
-    """The schedule and the queues of a process that starts as beat does."""
+    """Return the schedule and the queues of a process that starts like beat."""
     program = (
         "import json; from config.celery import app; app.loader.init_worker(); app.finalize()\n"
         "route = lambda e: app.amqp.router.route(dict(e['options']), e['task'])['queue'].name\n"
@@ -50,13 +50,13 @@ def clock():
 
 
 @pytest.mark.slow
-def test_every_periodic_task_is_asked_for_at_its_interval_and_expires_with_it(clock):
+def test_every_periodic_task_is_sent_at_its_interval_and_expires_after_it(clock):
     entries, _, _ = clock
     assert {task: (every, queue) for task, every, _, queue in entries} == TASKS
     assert all(options["expires"] == every for _, every, options, _ in entries)
 
 
-def test_a_worker_without_a_choice_takes_from_every_queue(clock):
+def test_a_worker_without_named_queues_serves_all(clock):
     entries, queues, default = clock
     assert queues == ["dispatch", "mail", "default", "custody", "poll"]
     assert default in queues

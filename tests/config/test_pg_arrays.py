@@ -1,4 +1,4 @@
-"""Arrays that are packed here arrive as PostgreSQL would have been sent them by psycopg."""
+"""PostgreSQL reads packed arrays like those that psycopg sends."""
 
 import struct
 from datetime import UTC, datetime, timedelta, timezone
@@ -31,7 +31,7 @@ ITEMS = {
 
 
 def unpacked(type_name, values):
-    """What PostgreSQL takes the packed array for: as one array, and as rows."""
+    """Return what PostgreSQL reads from the packed array: as one array, and as rows."""
     connection.ensure_connection()
     cursor, array = psycopg.Cursor(connection.connection), pack(type_name, values)
     cursor.adapters.register_dumper(Array, ArrayDumper)
@@ -42,21 +42,21 @@ def unpacked(type_name, values):
 @pytest.mark.parametrize("type_name", ITEMS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
 @given(st.data())
-def test_what_is_packed_is_what_psycopg_loads(type_name, data):
+def test_packed_values_are_what_psycopg_loads(type_name, data):
     values = data.draw(st.lists(st.none() | ITEMS[type_name], min_size=1))
     assert unpacked(type_name, values) == (values, values)
 
 
-def test_types_are_named_as_django_names_them():
+def test_types_may_have_django_s_names():
     assert {pack(name, [None]).oid for name in ("timestamp with time zone", "boolean", "integer", "bigint")} == {
         pack(name, [None]).oid for name in ("timestamptz", "bool", "int4", "int8")
     }
 
 
-def test_what_a_type_cannot_hold_is_refused():
+def test_a_value_outside_its_type_is_refused():
     with pytest.raises(struct.error):
         pack("int2", [2**15])
-    with pytest.raises(TypeError):  # it names no moment
+    with pytest.raises(TypeError):  # a naive time
         pack("timestamptz", [datetime(2026, 11, 1)])
     with pytest.raises(KeyError):
         pack("circle", [None])

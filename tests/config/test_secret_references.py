@@ -1,4 +1,4 @@
-"""A reference reads secrets made for it, and nothing else that the service could read."""
+"""A reference reads only files and variables that are meant as secrets."""
 
 import os
 import uuid
@@ -20,7 +20,7 @@ def folder(settings: Any, tmp_path: Path) -> Path:
     return settings.SECRETS_DIR
 
 
-def test_a_secret_is_read_from_the_environment_as_it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_read_from_the_current_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRS_SECRET_FEED", "one")
     assert secret_references.resolve("env:DRS_SECRET_FEED", US) == "one"
     monkeypatch.setenv("DRS_SECRET_FEED", "two")
@@ -50,7 +50,7 @@ def test_a_reference_to_anything_else_is_refused(folder: Path, reference: str) -
         secret_references.resolve(reference, US)
 
 
-def test_a_file_in_an_organizations_own_folder_is_its_own_and_goes_before_one_that_all_can_name(folder: Path) -> None:
+def test_a_file_in_an_organization_s_folder_is_private_and_takes_precedence(folder: Path) -> None:
     (folder / "token").write_text("everybody's")
     (folder / str(US)).mkdir()
     (folder / str(US) / "token").write_text("ours")
@@ -63,7 +63,7 @@ def test_a_file_in_an_organizations_own_folder_is_its_own_and_goes_before_one_th
             secret_references.resolve(reference, THEM)
 
 
-def test_an_own_file_that_is_no_secret_is_not_replaced_by_everybodys(folder: Path, tmp_path: Path) -> None:
+def test_an_unusable_file_of_an_organization_does_not_fall_back_to_the_shared_one(folder: Path, tmp_path: Path) -> None:
     (folder / "token").write_text("everybody's")
     (folder / str(US)).mkdir()
     (folder / str(US) / "token").symlink_to(tmp_path / "elsewhere")
@@ -71,35 +71,35 @@ def test_an_own_file_that_is_no_secret_is_not_replaced_by_everybodys(folder: Pat
         secret_references.resolve("file:token", US)
 
 
-def test_an_own_folder_that_cannot_be_looked_into_is_not_replaced_by_everybodys(folder: Path) -> None:
+def test_an_unreadable_folder_of_an_organization_does_not_fall_back_to_the_shared_one(folder: Path) -> None:
     (folder / "token").write_text("everybody's")
     (folder / str(US)).write_text("no folder")
     with pytest.raises(SecretUnavailable):
         secret_references.resolve("file:token", US)
 
 
-def test_a_link_is_no_secret(folder: Path, tmp_path: Path) -> None:
+def test_a_link_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("not for references")
     (folder / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SecretUnavailable):
         secret_references.resolve("file:link", US)
 
 
-def test_what_is_no_usable_secret_is_said_to_be_unavailable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_secret_is_unavailable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "empty").write_bytes(b"\n")
     (folder / "binary").write_bytes(b"\xff\xfe")
     (folder / "large").write_bytes(b"x" * (2**16 + 1))
     (folder / "folder").mkdir()
     os.mkfifo(folder / "pipe")
     monkeypatch.setenv("DRS_SECRET_EMPTY", "")
-    for reference in ["file:gone", *(f"file:{each.name}" for each in folder.iterdir()),
+    for reference in ["file:gone", *(f"file:{file.name}" for file in folder.iterdir()),
                       "env:DRS_SECRET_EMPTY", "env:DRS_SECRET_GONE"]:  # fmt: skip
         with pytest.raises(SecretUnavailable):
             secret_references.resolve(reference, US)
 
 
 def test_no_refusal_repeats_the_reference_or_the_secret(folder: Path) -> None:
-    """Somebody may have pasted the secret in the reference's place."""
+    """A user may have pasted the secret instead of a reference."""
     (folder / "large").write_bytes(b"canary" * 2**16)
     for reference in ["canary-pasted-secret", "file:large"]:
         with pytest.raises(secret_references.DomainError) as refused:

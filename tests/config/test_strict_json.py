@@ -1,4 +1,4 @@
-"""The strict reader: what it refuses, what it keeps exactly, and when two documents say the same."""
+"""The strict JSON reader: refusals, exact values, and equality of documents."""
 
 import json
 from decimal import Decimal
@@ -70,7 +70,7 @@ def test_it_refuses(data, reason, number):
 @pytest.mark.parametrize(
     "data", [b"1e-9999999999999999999", b"0e99999999999999999999", b"[1.5, -1E-99999999999999999999]"]
 )
-def test_an_exponent_beyond_every_number_type_is_refused_and_no_fault(data):
+def test_an_exponent_beyond_every_number_type_is_refused_without_a_fault(data):
     with pytest.raises(InvalidJSON):
         read(data, number=Decimal)
 
@@ -83,7 +83,7 @@ def test_64_levels_are_accepted_and_65_are_not(opening, closing):
         read(opening * MAX_DEPTH + inner + closing * MAX_DEPTH)
 
 
-def test_a_scalar_below_the_64th_level_counts_as_no_level():
+def test_a_scalar_below_the_64th_level_is_not_a_level():
     assert read(b"[" * MAX_DEPTH + b"1" + b"]" * MAX_DEPTH)
 
 
@@ -91,7 +91,7 @@ def test_depth_is_counted_per_branch_not_over_the_whole_document():
     assert len(read(b"[" + b"[[1]]," * 500 + b"[[1]]]")) == 501
 
 
-def test_brackets_inside_texts_are_no_levels():
+def test_brackets_inside_texts_are_not_levels():
     assert read(json.dumps("[{" * 500).encode()) == "[{" * 500
 
 
@@ -101,16 +101,16 @@ def refusal(data: bytes, **options: object) -> InvalidJSON:
     return raised.value
 
 
-def test_the_offset_of_a_fault_is_told():
-    found = refusal(b'{"a": 1, b}')
-    assert (found.position, found.path) == (9, None)
+def test_a_fault_has_its_offset():
+    refused = refusal(b'{"a": 1, b}')
+    assert (refused.position, refused.path) == (9, None)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"[{":', b"}")])
-def test_what_is_nested_too_deep_is_told_by_its_offset(opening, closing):
+def test_too_deep_nesting_has_its_offset(opening, closing):
     for levels in (MAX_DEPTH + 1, 5000):
-        found = refusal(opening * levels + b"1" + closing * levels)
-        assert (found.position, found.path) == (MAX_DEPTH * len(opening), None)
+        refused = refusal(opening * levels + b"1" + closing * levels)
+        assert (refused.position, refused.path) == (MAX_DEPTH * len(opening), None)
 
 
 @each_case(
@@ -130,17 +130,17 @@ def test_what_is_nested_too_deep_is_told_by_its_offset(opening, closing):
     ],
 )
 @each_case("kinds", [{}, {"number": Decimal}, {"number": spelling, "integer": spelling}])
-def test_a_value_that_is_refused_is_told_by_its_path(data, path, kinds):
+def test_a_refused_value_has_its_path(data, path, kinds):
     assert refusal(data, **kinds).path == path
 
 
-def test_where_the_bytes_are_no_json_after_a_value_that_is_refused_the_offset_is_told():
-    found = refusal(b'{"a": 1e400, b}')
-    assert (found.position, found.path) == (13, None)
+def test_bytes_that_are_not_json_after_a_refused_value_have_their_offset():
+    refused = refusal(b'{"a": 1e400, b}')
+    assert (refused.position, refused.path) == (13, None)
 
 
 @pytest.mark.parametrize("data", [b'{"a": "\\u0000"}', b'{"\\u0000": 1}', b'[{"a": [["\\u0000"]]}]'])
-def test_nul_is_kept_unless_it_is_refused(data):
+def test_nul_is_accepted_unless_it_is_refused(data):
     assert read(data) == json.loads(data)
     assert "NUL" in refusal(data, nul=False).reason
 
@@ -148,12 +148,12 @@ def test_nul_is_kept_unless_it_is_refused(data):
 @pytest.mark.parametrize(
     ("data", "path"), [(b'{"a": ["\\u0000"]}', ("a", 0)), (b'{"a": {"\\u0000": 1}}', ("a",)), (b'"\\u0000"', ())]
 )
-def test_a_nul_that_is_refused_is_told_by_its_path(data, path):
+def test_a_refused_nul_has_its_path(data, path):
     assert refusal(data, nul=False).path == path
 
 
 @pytest.mark.parametrize("data", [b'"\\\\u0000"', b'"\\\\ud800"'])
-def test_an_escaped_backslash_begins_no_escape(data):
+def test_an_escaped_backslash_does_not_begin_an_escape(data):
     assert read(data, nul=False) == json.loads(data)
 
 
@@ -219,7 +219,7 @@ def test_whatever_it_accepts_equals_what_the_standard_library_reads(data):
         pytest.param(b'["\\u0000"]', b'[ "\\u0000" ]', id="a text with NUL"),
     ],
 )
-def test_content_is_the_same_however_it_is_spelled(one, other):
+def test_content_does_not_depend_on_its_spelling(one, other):
     assert same_content(one, other)
 
 
@@ -257,7 +257,7 @@ def shuffled(document: object, order: st.DataObject) -> object:
         keys = order.draw(st.permutations(list(document)))
         return {key: shuffled(document[key], order) for key in keys}
     if isinstance(document, list):
-        return [shuffled(each, order) for each in document]
+        return [shuffled(item, order) for item in document]
     return document
 
 
@@ -268,18 +268,18 @@ def test_key_order_white_space_and_escapes_never_make_a_difference(document, dat
 
 
 def exact(node: object) -> object:
-    """A document in a form that Python compares as JSON means it: 1 is not true, 1 is 1.0."""
+    """Return a document in a form that Python compares by JSON's rules: 1 is not true, 1 is 1.0."""
     if isinstance(node, dict):
         return {key: exact(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [exact(each) for each in node]
+        return [exact(item) for item in node]
     return (isinstance(node, bool), node)
 
 
 @given(documents, documents)
 def test_canonical_bytes_are_equal_exactly_when_the_contents_are(one, other):
-    spelled = [json.dumps(each).encode() for each in (one, other)]
-    read_back = [exact(read(each, number=Decimal)) for each in spelled]
+    spelled = [json.dumps(document).encode() for document in (one, other)]
+    read_back = [exact(read(data, number=Decimal)) for data in spelled]
     assert same_content(*spelled) == (read_back[0] == read_back[1])
 
 

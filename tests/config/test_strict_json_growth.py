@@ -1,4 +1,4 @@
-"""Reading JSON takes time and memory linear in its length, whatever it is, up to the limit of a body."""
+"""Reading JSON takes linear time and memory for every document up to the limit of a body."""
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +34,7 @@ def document(pattern: tuple[bytes, bytes, bytes], size: int) -> bytes:
     return first + again * (size // len(again)) + last
 
 
-# Records and bodies are read as contents are, but for numbers; and bodies for NUL.
+# Records and bodies are read like contents, except for numbers, and in bodies NUL.
 NUMBERS = [name for name in PATTERNS if "number" in name or "zeros" in name or "digits" in name]
 NUMBERS.append("the same, deep inside")
 ESCAPES = [name for name in PATTERNS if "escapes" in name or name in ("NUL", "surrogate pairs")]

@@ -1,4 +1,4 @@
-"""What `manage.py serve` runs is started again when it ends, ended together, and given up if it cannot start."""
+"""Processes of `manage.py serve` are restarted when they end, stopped together, and given up if they cannot start."""
 
 import os
 import signal
@@ -19,25 +19,25 @@ pytestmark = pytest.mark.boots
 _LIVES_ON = "import time\nif __name__ == '__main__': time.sleep(1000)"
 
 
-class Said(list):
-    """What was told, and parts that tell it."""
+class Messages(list):
+    """Messages of parts, and a factory of parts that report to it."""
 
     def part(self, name: str, script: str, directory: Path) -> supervisor.Part:
         return supervisor.Part(name, ["/bin/sh", "-c", script], self.append, cwd=directory, env=dict(os.environ))
 
 
 @pytest.fixture
-def said() -> Said:
-    return Said()
+def messages() -> Messages:
+    return Messages()
 
 
 def lines(path: Path) -> list[str]:
-    """The complete lines of a file that may not be there yet."""
+    """Return the complete lines of a file, or none if it does not exist yet."""
     return path.read_text().split("\n")[:-1] if path.exists() else []
 
 
 def run_and(parts: list[supervisor.Part], then: Callable[[], object]) -> None:
-    """Run parts until `then`, in a thread beside, has returned; it ends them as Ctrl-C does."""
+    """Run parts until `then`, in another thread, has returned. Stop them like Ctrl-C does."""
 
     def observe() -> None:
         try:
@@ -51,9 +51,9 @@ def run_and(parts: list[supervisor.Part], then: Callable[[], object]) -> None:
     observer.join()
 
 
-def test_what_ends_is_started_again_and_the_others_are_left_alone(said, tmp_path):
-    mortal = said.part("mortal", "echo $$ >> mortal; exec sleep 1000", tmp_path)
-    other = said.part("other", "echo $$ >> other; exec sleep 1000", tmp_path)
+def test_a_part_that_ends_is_restarted_without_the_others(messages, tmp_path):
+    mortal = messages.part("mortal", "echo $$ >> mortal; exec sleep 1000", tmp_path)
+    other = messages.part("other", "echo $$ >> other; exec sleep 1000", tmp_path)
 
     def kill_one() -> None:
         wait_until(lambda: lines(tmp_path / "mortal") and lines(tmp_path / "other"), "both run")
@@ -62,11 +62,11 @@ def test_what_ends_is_started_again_and_the_others_are_left_alone(said, tmp_path
         assert len(lines(tmp_path / "other")) == 1
 
     run_and([mortal, other], kill_one)
-    assert said == ["The mortal ended (killed by SIGKILL). It is started again in 1 s."]
+    assert messages == ["The mortal ended (killed by SIGKILL). It is started again in 1 s."]
 
 
-def test_what_a_dead_part_leaves_behind_is_ended_before_it_starts_again(said, tmp_path):
-    part = said.part("leader", "sleep 1000 & echo $$ $! >> pids; wait", tmp_path)
+def test_children_of_a_dead_part_are_killed_before_it_restarts(messages, tmp_path):
+    part = messages.part("leader", "sleep 1000 & echo $$ $! >> pids; wait", tmp_path)
 
     def kill_leader() -> None:
         (pids,) = wait_until(lambda: lines(tmp_path / "pids"), "it runs")
@@ -78,11 +78,11 @@ def test_what_a_dead_part_leaves_behind_is_ended_before_it_starts_again(said, tm
     run_and([part], kill_leader)
 
 
-def test_ctrl_c_ends_all_with_everything_they_started(said, tmp_path):
-    stubborn = said.part("stubborn", "trap '' INT; sleep 1000 & sleep 1000 & echo > ready; wait", tmp_path)
+def test_ctrl_c_stops_all_parts_and_their_children(messages, tmp_path):
+    stubborn = messages.part("stubborn", "trap '' INT; sleep 1000 & sleep 1000 & echo > ready; wait", tmp_path)
     run_and([stubborn], lambda: wait_until(lambda: (tmp_path / "ready").exists(), "it runs"))
     wait_until(lambda: not group(stubborn.process.pid), "all have ended")
-    assert said == []
+    assert messages == []
 
 
 def test_a_part_that_ignores_sigterm_is_killed_within_ten_seconds(tmp_path):
@@ -93,20 +93,20 @@ def test_a_part_that_ignores_sigterm_is_killed_within_ten_seconds(tmp_path):
     assert supervisor._MAX_STOP_SECONDS < 10
 
 
-def test_what_cannot_start_ends_all_and_says_why(said, tmp_path):
-    good = said.part("good", "exec sleep 1000", tmp_path)
+def test_a_part_that_cannot_start_stops_all_and_says_why(messages, tmp_path):
+    good = messages.part("good", "exec sleep 1000", tmp_path)
     with pytest.raises(supervisor.CannotStart, match=r"^The bad cannot start: exit code 3, 3 times at once\."):
-        supervisor.run([good, said.part("bad", "echo x >> bad; exit 3", tmp_path)])
+        supervisor.run([good, messages.part("bad", "echo x >> bad; exit 3", tmp_path)])
     assert len(lines(tmp_path / "bad")) == 3
     assert good.process.poll() is not None
 
 
-def test_what_has_run_once_is_never_given_up(said, tmp_path):
-    part = said.part("part", "echo x >> part; exit 3", tmp_path)
+def test_a_part_that_has_run_once_is_never_given_up(messages, tmp_path):
+    part = messages.part("part", "echo x >> part; exit 3", tmp_path)
     part.has_run = True
     run_and([part], lambda: wait_until(lambda: len(lines(tmp_path / "part")) > 3, "it was tried more often"))
     pauses = [f"The part ended (exit code 3). It is started again in {seconds} s." for seconds in (1, 2, 4)]
-    assert said[:3] == pauses
+    assert messages[:3] == pauses
 
 
 def test_serve_gives_up_with_a_sentence_and_a_code_when_a_part_cannot_start(tmp_path):
@@ -130,7 +130,7 @@ def test_serve_does_not_share_its_port_with_another(tmp_path):
 @pytest.mark.parametrize(
     ("how", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_whatever_ends_it_leaves_no_part_behind(tmp_path, how, code):
+def test_no_signal_leaves_a_part_running(tmp_path, how, code):
     program = (
         "from config import supervisor\n"
         "supervisor.run([supervisor.Part('part', ['sh', '-c', 'echo $$ > pid; exec sleep 1000'], "

@@ -1,4 +1,4 @@
-"""Tenancy: rows that belong to an organization are reached through it, or the code says why not."""
+"""Tenancy: rows of an organization are queried through it, or the code gives a reason."""
 
 import ast
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from accounts.models import AuditEvent, Member, Organization
 from config.tenancy import TenantQuerySet, organization_of
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-APPS = [each for each in apps.get_app_configs() if Path(each.path).is_relative_to(CHECKOUT)]
-MODELS = [model for each in APPS for model in each.get_models()]
+APPS = [app for app in apps.get_app_configs() if Path(app.path).is_relative_to(CHECKOUT)]
+MODELS = [model for app in APPS for model in app.get_models()]
 MANAGERS = {"objects", "with_disposed", "_default_manager", "_base_manager"}
 ALLOWED = {"for_organization", "unscoped", "create", "bulk_create"}
 WITH_ORGANIZATION = {"get_or_create", "update_or_create"}
@@ -35,12 +35,12 @@ def belongs(model: type[Model]) -> bool:
 
 
 def sources() -> Iterator[Path]:
-    for each in APPS:
-        yield from (file for file in Path(each.path).rglob("*.py") if "migrations" not in file.parts)
+    for app in APPS:
+        yield from (file for file in Path(app.path).rglob("*.py") if "migrations" not in file.parts)
 
 
 def breaches(source: str) -> list[str]:
-    """The lines of a module that reach rows of tenants in another way."""
+    """Return the lines of a module that query tenants' rows in another way."""
     tree = ast.parse(source)
     names = TENANTS | {
         alias.asname
@@ -50,8 +50,8 @@ def breaches(source: str) -> list[str]:
         if alias.name in TENANTS and alias.asname
     }
     inside = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    found = [node for node in ast.walk(tree) if _is_breach(node, names, inside)]
-    return [f"{node.lineno}: {ast.unparse(node)}" for node in found]
+    nodes = [node for node in ast.walk(tree) if _is_breach(node, names, inside)]
+    return [f"{node.lineno}: {ast.unparse(node)}" for node in nodes]
 
 
 def _is_breach(node: ast.AST, names: set[str], inside: dict[ast.AST, ast.AST]) -> bool:
@@ -69,19 +69,19 @@ def _is_breach(node: ast.AST, names: set[str], inside: dict[ast.AST, ast.AST]) -
 
 
 def _last(node: ast.AST) -> str:
-    """`Member` of both `Member` and `models.Member`."""
+    """Return the last name, `Member` for both `Member` and `models.Member`."""
     return {ast.Name: lambda: node.id, ast.Attribute: lambda: node.attr}.get(type(node), lambda: "")()
 
 
-def test_what_belongs_to_an_organization_has_the_manager_that_asks_for_it():
+def test_every_model_of_an_organization_has_the_tenants_manager():
     without = {model for model in MODELS if belongs(model) and not is_tenant(model)}
     assert {model._meta.label for model in without} == set()
 
 
-def test_no_code_reaches_rows_past_their_organization():
-    found = {str(file.relative_to(CHECKOUT)): breaches(file.read_text()) for file in sources()}
-    assert len(found) > 40
-    assert {name: lines for name, lines in found.items() if lines} == {}
+def test_no_code_queries_rows_without_their_organization():
+    checked = {str(file.relative_to(CHECKOUT)): breaches(file.read_text()) for file in sources()}
+    assert len(checked) > 40
+    assert {name: lines for name, lines in checked.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_no_code_reaches_rows_past_their_organization():
         "from accounts.models import Member as Person\nPerson.objects.first()",
     ],
 )
-def test_the_lint_sees(line):
+def test_the_lint_refuses(line):
     assert len(breaches(line)) == 1
 
 
@@ -120,12 +120,12 @@ def test_the_lint_sees(line):
         "get_object_or_404(SignedInSession, pk=1)",
     ],
 )
-def test_the_lint_lets_pass(line):
+def test_the_lint_accepts(line):
     assert breaches(line) == []
 
 
 @pytest.mark.django_db
-def test_an_organization_s_rows_are_its_own_alone(organization, other_api):
+def test_an_organization_s_query_returns_only_its_own_rows(organization, other_api):
     (own,) = Member.objects.for_organization(organization)
     assert own.organization == organization
     assert list(Member.objects.for_organization(organization.pk)) == [own]

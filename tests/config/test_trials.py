@@ -1,4 +1,4 @@
-"""Tests of what somebody entered are bounded, and one that has answered holds up none that follows."""
+"""Trials of settings are limited in number, and a finished one frees its place."""
 
 import threading
 import uuid
@@ -10,19 +10,19 @@ from config import trials
 from tests.threads import HANGS_SECONDS
 
 
-def test_whoever_has_the_answer_may_test_again_at_once():
+def test_a_caller_may_test_again_right_after_the_answer():
     runs, organization = trials.Trials("a-test"), uuid.uuid4()
     assert [runs.run(organization, lambda: 1, seconds=HANGS_SECONDS) for _ in range(500)] == [1] * 500
 
 
-def test_a_test_that_fails_gives_its_place_back():
+def test_a_failed_test_frees_its_place():
     runs, organization = trials.Trials("a-test"), uuid.uuid4()
     for _ in range(5):
         with pytest.raises(ZeroDivisionError):
             runs.run(organization, lambda: 1 / 0, seconds=HANGS_SECONDS)
 
 
-def test_a_test_that_does_not_come_back_keeps_its_place_until_it_does():
+def test_a_test_that_does_not_return_keeps_its_place():
     runs, organization, let_go = trials.Trials("a-test"), uuid.uuid4(), threading.Event()
     ended = threading.Event()
 

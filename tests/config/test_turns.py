@@ -1,4 +1,4 @@
-"""Threads are shared fairly: no group takes all of them, or all the room to wait, while others ask."""
+"""Threads are shared fairly: no group takes all threads, or the whole queue, while others ask."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from tests.support.loops import run
 
 
 class Asking:
-    """Groups that ask for places; `placed` and `refused` list them in the order of the answers."""
+    """Groups that ask for places. `placed` and `refused` list them in the order of the answers."""
 
     def __init__(self, places=4, waiting=64):
         self.turns, self.placed, self.refused = Turns(places, waiting), [], []
@@ -63,7 +63,7 @@ def test_a_group_alone_leaves_one_place_for_another():
     asking(scenario)
 
 
-def test_while_others_wait_a_group_has_half_and_groups_are_served_in_turn():
+def test_while_others_wait_a_group_gets_half_and_groups_are_served_in_turn():
     async def scenario(asked):
         await asked.ask("busy", 10)
         await asked.ask("one", 3)
@@ -78,7 +78,7 @@ def test_while_others_wait_a_group_has_half_and_groups_are_served_in_turn():
     asking(scenario)
 
 
-def test_a_group_fills_half_of_the_room_to_wait_and_makes_room_for_a_smaller_one():
+def test_a_group_may_fill_half_of_the_queue_and_makes_room_for_a_smaller_one():
     async def scenario(asked):
         await asked.ask("one", 33)
         assert asked.refused == ["one"]
@@ -90,7 +90,7 @@ def test_a_group_fills_half_of_the_room_to_wait_and_makes_room_for_a_smaller_one
     asking(scenario)
 
 
-def test_a_client_that_stops_waiting_keeps_no_place():
+def test_a_client_that_stops_waiting_frees_its_place():
     async def scenario(asked):
         await asked.ask("one", 3)
         asked.tasks[-1].cancel()
@@ -106,7 +106,7 @@ def environ(authorization="", address="192.0.2.1", cookie=""):
 
 
 @pytest.mark.parametrize("credentials", [{"authorization": "Bearer drs_x"}, {"cookie": "sessionid=abc"}])
-def test_credentials_count_for_their_organization_once_django_has_found_it_and_invented_ones_for_their_address(
+def test_valid_credentials_count_for_their_organization_and_invented_ones_for_their_address(
     credentials,
 ):
     groups = Groups()

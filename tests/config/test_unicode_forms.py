@@ -18,5 +18,5 @@ def test_marks_in_any_order_are_normalized_in_linear_time(marks):
 
 
 @given(st.text(st.characters(exclude_categories=["Mn", "Cs"]) | st.sampled_from("\u0301\u0327\u0300"), max_size=30))
-def test_texts_that_people_write_are_normalized_as_unicode_says(text):
+def test_ordinary_texts_are_normalized_by_unicode_s_rules(text):
     assert normalize("NFKC", text) == unicodedata.normalize("NFKC", text)

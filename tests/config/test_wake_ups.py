@@ -1,4 +1,4 @@
-"""A wake-up is a hint: whoever sends one waits for no broker that is down."""
+"""A wake-up is a hint: its sender does not wait during a broker outage."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ WAKE = (
 )
 
 
-def test_a_broker_that_is_down_is_asked_once_for_each_wake_up(tmp_path):
+def test_each_wake_up_is_sent_once_during_a_broker_outage(tmp_path):
     asked = []
     with socket.create_server(("127.0.0.1", 0)) as broker:
 

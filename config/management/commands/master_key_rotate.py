@@ -10,9 +10,9 @@ from config.wrapped_secrets import MasterKeyWrong, WrappedSecret
 
 class Command(BaseCommand):
     help = (
-        "Wrap every secret in the database under the newest master key. With MASTER_KEY set, give the earlier one as "
-        "MASTER_KEY_PREVIOUS. With the file, the first run makes a new key beside it, and the second, after a restart, "
-        "wraps. Running it again goes on where it stopped."
+        "Wrap every secret in the database under the newest master key. With MASTER_KEY, set the earlier one as "
+        "MASTER_KEY_PREVIOUS. With a key file, the first run creates a new key beside it, and the second run, after a "
+        "restart, wraps. If it is interrupted, run it again to continue."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -21,33 +21,33 @@ class Command(BaseCommand):
             wrapped_secrets.probe()
         except MasterKeyWrong as error:
             raise CommandError(
-                f"{error}. Put the right master key back first, the earlier one beside a new one."
+                f"{error}. Restore the right master key first, the earlier one beside a new one."
             ) from None
         if not settings.MASTER_KEY_IS_SET:
             if master_key.renew_file(folder):
-                self.stdout.write("A new master key is made. Start web and workers again, then run this once more.")
+                self.stdout.write("A new master key was created. Restart web and workers, then run this command again.")
                 return
-            if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file before that
-                raise CommandError("A new master key was made just now. Run this once more.")
+            if master_key.load("", "", folder)[0] != settings.MASTER_KEYS[0]:  # this process read the file earlier
+                raise CommandError("Another process has just created a new master key. Run this command again.")
         total = 0
-        while waiting := _waiting():  # a process that was not started again may have added some meanwhile
-            with progress("Wrapping secrets", len(waiting)) as advance:
-                for row in waiting:
-                    _wrap_anew(row)
+        while outdated := _outdated():  # a process that was not restarted may add secrets under the earlier key
+            with progress("Wrapping secrets", len(outdated)) as advance:
+                for row in outdated:
+                    _rewrap(row)
                     advance(1)
-            total += len(waiting)
+            total += len(outdated)
         self.stdout.write(
-            f"{total} wrapped anew, all secrets are under the newest master key. Back it up; then take the "
-            "earlier one away (MASTER_KEY_PREVIOUS, or the file master_key.previous) and start web and workers again."
+            f"Wrapped {total} secrets: all are under the newest master key. Back it up. Then remove the earlier one "
+            "(MASTER_KEY_PREVIOUS, or the file master_key.previous) and restart web and workers."
         )
 
 
-def _waiting() -> list[WrappedSecret]:
+def _outdated() -> list[WrappedSecret]:
     newest = master_key.key_id(settings.MASTER_KEYS[0])
     return [row for model in wrapped_secrets.kinds() for row in model.with_secret().exclude(wrapped_by=newest)]
 
 
-def _wrap_anew(row: WrappedSecret) -> None:
+def _rewrap(row: WrappedSecret) -> None:
     rows = type(row)._base_manager.filter(pk=row.pk, wrapped=row.wrapped, wrapped_by=row.wrapped_by)
     row.wrap(row.unwrap())
     rows.update(wrapped=row.wrapped, wrapped_by=row.wrapped_by)

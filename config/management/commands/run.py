@@ -5,16 +5,16 @@ from django.core.management.base import BaseCommand, CommandParser
 
 
 class Command(BaseCommand):
-    help = "Bring the installation up to date, fill it for a first look if it is empty, and serve it: `make run`."
+    help = "Migrate the installation, add demo data if it is empty, and serve it: `make run`."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # In one process, for each would begin with importing the service, which takes longer than most of them.
+        # In one process, because importing the service takes longer than most of these commands.
         call_command("migrate", verbosity=0)
         call_command("keys_import")
         call_command("custody_create_vault", verbosity=0)
         call_command("demo")
-        self.stdout.flush()  # somebody waits for it, and what follows does not end
+        self.stdout.flush()  # the next command does not return
         call_command("serve", port=options["port"])

@@ -12,24 +12,24 @@ from django.db import DatabaseError
 
 from config import supervisor
 
-# granian replaces a worker that dies, and `config.web` kills a silent worker. What granian itself says is no JSON,
-# so it speaks of errors alone. A connection costs next to nothing, so a worker takes many, slow ones too; a head that
-# is not there in time ends its own.
+# granian replaces a worker that dies, and `config.web` kills a silent worker. granian's own log lines are not JSON, so
+# it logs errors only. Connections are cheap, so a worker accepts many, including slow ones. A request's head that does
+# not arrive in time ends its connection.
 GRANIAN = [
     "config.web", "--interface", "asgi", "config.asgi:application", "--log-level", "error", "--respawn-failed-workers",
     "--http", "1", "--no-ws", "--loop", "uvloop", "--backlog", "4096", "--backpressure", "8192",
     "--http1-header-read-timeout", "20000", "--workers-kill-timeout", "8",
 ]  # fmt: skip
-# One process a core, for Python computes in one thread at a time; two at least, so that one can die. More only make
-# smaller groups of commits.
+# One process a core, because Python computes in one thread at a time. At least two, so that one can die. More than that
+# only make smaller commit groups.
 _PROCESSES = max(2, min(os.cpu_count() or 2, 8))
 WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES)]
 
 
 class Command(BaseCommand):
     help = (
-        "Run the web server, a worker, one for custody, one for polls, and the clock together. A process that ends is "
-        "started again; a process that cannot start ends all of them, and so does Ctrl-C."
+        "Run the web server, the workers (general, custody, polls) and the clock together. A process that ends is "
+        "restarted. A process that cannot start, or Ctrl-C, stops all of them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -63,8 +63,10 @@ class Command(BaseCommand):
             raise CommandError(f"{error} Everything was stopped.") from None
 
     def _replay_journal(self) -> None:
-        """What was disposed of stays so in a restored database, and nobody is answered before. Where it cannot be done
-        yet, the service is not ready, and goes on trying."""
+        """Repeat disposals that a restored database lacks, before the first request.
+
+        If that fails, the service is not ready and keeps trying.
+        """
         try:
             call_command("retention_replay", verbosity=0, stdout=self.stdout)
         except (CommandError, DatabaseError) as error:
@@ -72,13 +74,13 @@ class Command(BaseCommand):
 
 
 def _require_free(host: str, port: int) -> None:
-    """Two web servers could share a port without either noticing, and half of the answers would be the old one's.
+    """Refuse a port that is in use: two web servers could share it unnoticed, and each would get half the requests.
 
-    Nothing listens here: who comes at that moment would take the service for running.
+    This binds the port without listening, so that no client connects to the probe.
     """
     try:
         with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections that have just ended do not count
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignore connections that have just ended
             probe.bind((host, port))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:

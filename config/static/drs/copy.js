@@ -1,11 +1,11 @@
-// Buttons with data-copy="text" copy it and say so. Without this script they stay hidden.
+// Buttons with data-copy="text" copy that text and announce it. Without this script they stay hidden.
 "use strict";
 
 if (navigator.clipboard) {
-  const told = document.createElement("p");
-  told.className = "visually-hidden";
-  told.ariaLive = "polite";
-  document.body.append(told);
+  const announcement = document.createElement("p");
+  announcement.className = "visually-hidden";
+  announcement.ariaLive = "polite";
+  document.body.append(announcement);
 
   for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
 
@@ -13,7 +13,7 @@ if (navigator.clipboard) {
     const button = event.target.closest("button[data-copy]");
     if (!button) return;
     await navigator.clipboard.writeText(button.dataset.copy);
-    told.textContent = `Copied ${button.dataset.copy}`;
+    announcement.textContent = `Copied ${button.dataset.copy}`;
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });

@@ -1,5 +1,5 @@
-// Single keys for what a page offers anyway. Elements name theirs with data-key; `?` lists them.
-// j and k step through the elements with data-step and the rows of a list.
+// Keyboard shortcuts for a page's elements. An element's data-key is its key, and `?` lists all of them.
+// j and k step through elements with data-step and through the rows of a list.
 "use strict";
 
 const OFF = "keys-off";
@@ -18,7 +18,7 @@ function name(element) {
 
 function press(element) {
   if (element.matches(FIELDS) && !element.matches("[type=submit]")) return element.focus();
-  if (element.matches("summary")) element.focus(); // from here Tab leads on into what it unfolds
+  if (element.matches("summary")) element.focus(); // so that Tab continues into its content
   element.click();
 }
 
