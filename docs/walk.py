@@ -127,7 +127,7 @@ def _compare(page: Page) -> None:
 def _approve(page: Page, notice: str) -> None:
     page.goto(notice)
     form = _act(page, "approve")
-    form.get_by_label("By which authority").fill("credit officer")
+    form.get_by_label("Authority").fill("credit officer")
     form.get_by_label("Comment").fill("Checked against the loan officer's file.")
     for tick in form.get_by_role("checkbox").all():
         tick.check()

@@ -41,7 +41,7 @@ class _Acknowledged(forms.MultipleChoiceField):
 class ApprovalForm(ActionForm):
     comment = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     authority = forms.CharField(
-        label="By which authority", required=False, max_length=256, help_text="If left out, as your grant or role says."
+        required=False, max_length=256, help_text="Default: your authority grant, or your role."
     )
     acknowledge = _Acknowledged(
         label="I have looked at each of these warnings", required=False, widget=forms.CheckboxSelectMultiple

@@ -19,7 +19,7 @@ from notices.models import (
 )
 
 _COUNTED = "Reports count it."
-_STAFF = "It names a member of the organization, and nobody about whom a record is."
+_STAFF = "It names a member of the organization, not the person of a record."
 _OURS = "One of a few words of this service."
 
 
@@ -35,12 +35,12 @@ def declare_all() -> None:
         language=kept("the language of the letter", _COUNTED),
         state=kept("where it stood", _COUNTED),
         due_clock=kept("which clock of the pack set the deadline", _COUNTED),
-        address=kept("the address of the letter's public page", "Random; whoever has the letter finds the page by it."),
+        address=kept("the address of the letter's public page", "Random; the letter leads to the page."),
     )
     declare(
         NoticeRevision,
         content=emptied("what the letter says"),
-        digest=emptied("SHA-256 of that, by which a guess could be confirmed"),
+        digest=emptied("SHA-256 of that, which could confirm a guess"),
         cited=emptied("the values that it cites from the record"),
         not_applicable=emptied("what does not apply, and why, in the words of the organization"),
         author_id=emptied("who wrote it"),
@@ -74,7 +74,7 @@ def declare_all() -> None:
     declare(
         Approval,
         approver=emptied("who approved it"),
-        authority=emptied("by which authority"),
+        authority=emptied("the authority of the approver"),
         comment=emptied("what they remarked"),
         sender=emptied("the contact in the letter's head"),
         signatory=emptied("who signs the letter, with function and telephone"),
