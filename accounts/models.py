@@ -7,7 +7,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from accounts.guards import Guarded
+from accounts.four_eyes import Guarded
 from accounts.roles import MEMBER_ROLES, Role
 from config.leases import Leased
 from config.tenancy import TenantQuerySet

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from accounts.guards import Guarded
+from accounts.four_eyes import Guarded
 from config.http.timestamps import rfc3339
 
 

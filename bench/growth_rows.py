@@ -22,7 +22,7 @@ from config.progress import progress
 from custody.keys.keyrings import Keyring, keyring
 from custody.models import Entry, SealedObject, object_key
 from custody.sealing import sealer
-from decisions import records, reviews
+from decisions import records, review_records
 from decisions.models import Decision
 from decisions.services import ingest_lines
 from notices import services
@@ -105,7 +105,7 @@ def _reconsider(rows: Sequence[Decision]) -> None:
     for number in range(_OFTEN - 1, len(rows), _OFTEN):
         row = rows[number]
         row.first = row.reconsiders = rows[number - 5]
-        row.kind = row.record.kind = reviews.KIND
+        row.kind = row.record.kind = review_records.KIND
         overturned = number % 3 == 0
         row.review_outcome, row.action = ("overturned", "approved") if overturned else ("upheld", "")
         row.reviewer, row.reviewer_authority = f"Reviewer {number % 9}", "credit officer"

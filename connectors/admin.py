@@ -16,9 +16,9 @@ from accounts.back_office import caller, label_of, refusal
 from accounts.callers import Caller
 from config.errors import DomainError
 from connectors import services
+from connectors.back_office.connector_pages import EditingPages
 from connectors.back_office.filters import KindOf, State
 from connectors.back_office.forms import setting_text
-from connectors.back_office.pages import EditingPages
 from connectors.models import Connector, PollRun, Quarantined
 from connectors.services import Changes
 

@@ -13,11 +13,11 @@ class ConnectorsConfig(AppConfig):
         from connectors.demo import poll_export
         from connectors.models import Connector
         from connectors.services import unserved
-        from custody.disposal import aged
+        from custody.disposal import age_sweeps
 
         personal_data.declare_all()
         for name, sweep in aging.SWEEPS.items():
-            aged.register(name, sweep)
+            age_sweeps.register(name, sweep)
         health.register("connectors", unserved.require_none, required=False)
         health.register_list("connectors_unserved", unserved.source_ids)
         register_step(poll_export)

@@ -9,7 +9,7 @@ from itertools import islice
 from django.db.models import Q, QuerySet
 
 from config.errors import Invalid
-from custody.rows.lost import lost
+from custody.rows.lost_records import lost
 from decisions import selectors
 from decisions.models import Decision
 from decisions.records import KIND

@@ -21,12 +21,12 @@ from custody import selectors as custody
 from custody.back_office.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
-from decisions import presenters, record_tree, records, reports, reviews, services
+from decisions import presenters, record_tree, records, review_records, review_reports, services
 from decisions.back_office import panels, review_prompt
 from decisions.forms import ReviewForm
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
-from decisions.reviews import ReviewRecord
+from decisions.review_records import ReviewRecord
 from decisions.selectors import disposals, history, of_kind, record_of
 
 _NUMBER = re.compile("[0-9]{1,9}")
@@ -36,7 +36,7 @@ class Kind(admin.SimpleListFilter):
     title = parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(records.KIND, "Decisions"), (reviews.KIND, "Reconsiderations")]
+        return [(records.KIND, "Decisions"), (review_records.KIND, "Reconsiderations")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Decision]) -> QuerySet[Decision]:
         kind = self.value()
@@ -159,12 +159,12 @@ class DecisionAdmin(OrDisposed):
         if not self.has_view_permission(request):
             raise PermissionDenied
         grouping = request.GET.get("by", "system")
-        if grouping not in reports.GROUPINGS:
+        if grouping not in review_reports.GROUPINGS:
             raise Http404
         organization = selectors.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        groups = reports.reconsiderations(organization.pk, grouping)
+        groups = review_reports.reconsiderations(organization.pk, grouping)
         if request.GET.get("format") == "csv":
             return report_csv(grouping, groups)
         return self.page(
@@ -173,7 +173,7 @@ class DecisionAdmin(OrDisposed):
             "Report on reconsiderations",
             groups=groups,
             grouping=grouping,
-            groupings=reports.GROUPINGS,
+            groupings=review_reports.GROUPINGS,
             bars=[{"group": g, "y": 34 * n, "width": round(400 * g.overturn_rate)} for n, g in enumerate(groups)],
             height=max(34 * len(groups), 1),
         )

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.back_office import Bar, Chart, capped_counts, may_look
 from accounts.models import Organization
 from accounts.roles import Permission
-from decisions import reports
+from decisions import review_reports
 from decisions.models import Decision
 
 _DAYS = 14
@@ -93,7 +93,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
         title="Decisions changed on review",
         bars=[
             Bar(system, round(100 * changed / reviews), f"% of {reviews}")
-            for system, reviews, changed in reports.newest_by_system(organization.pk, _NEWEST)[:_BARS]
+            for system, reviews, changed in review_reports.newest_by_system(organization.pk, _NEWEST)[:_BARS]
         ],
         url=reverse("admin:reconsideration-report"),
         description=f"Of the newest {_NEWEST:,} reconsiderations, those that changed the decision, by system.",

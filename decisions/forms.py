@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from decisions.reviews import Review
+from decisions.review_records import Review
 
 
 class UnechoedText(forms.Textarea):

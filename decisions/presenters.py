@@ -9,7 +9,7 @@ from custody.models import Entry
 from custody.selectors import Receipt
 from decisions import selectors
 from decisions.models import Decision
-from decisions.reviews import ReviewRecord
+from decisions.review_records import ReviewRecord
 from decisions.services import DryRun, Line
 from decisions.unnotified_requests import UnnotifiedRequest
 

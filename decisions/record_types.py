@@ -13,7 +13,7 @@ from config.errors import DomainError
 from config.http.timestamps import rfc3339
 from custody import selectors as custody
 from custody.record_types import Families, Page, RecordType
-from decisions import readable, records, reviews
+from decisions import readable_decisions, records, review_records
 from decisions.erasing import erase
 from decisions.models import Decision
 from decisions.selectors import record_of
@@ -55,7 +55,7 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
         root=lambda entry: root_of(entry.organization_id, entry.pk),
         members=lambda families: rows(families).order_by("received_at", "pk").values_list(ROOT, "pk"),
         export=lambda families: map(_exported, rows(families).select_related("record").order_by("received_at", "pk")),
-        readable=partial(readable.decision, is_review=name == reviews.KIND),
+        readable=partial(readable_decisions.decision, is_review=name == review_records.KIND),
         families_about=families_about,
         **more,
     )
@@ -104,5 +104,7 @@ DECISION = _record_type(
     erase=lambda families: erase(chains(families)),
 )
 RECONSIDERATION = _record_type(
-    reviews.KIND, reviews.index_row, parents=lambda content: [uuid.UUID(content["reconsiders"]["record_id"])]
+    review_records.KIND,
+    review_records.index_row,
+    parents=lambda content: [uuid.UUID(content["reconsiders"]["record_id"])],
 )

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from django.http import HttpResponse
 
 from config.spreadsheets import csv_answer
-from decisions.reports import GROUPINGS, Group
+from decisions.review_reports import GROUPINGS, Group
 
 
 def report_csv(grouping: str, groups: Sequence[Group]) -> HttpResponse:

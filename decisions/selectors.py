@@ -10,10 +10,10 @@ from custody import selectors as custody
 from custody.models import Disposal, Entry
 from custody.sealing.sealer import Damaged
 from custody.selectors import Disposed, DisposedConflict
-from decisions import commitments, records, reviews
+from decisions import commitments, records, review_records
 from decisions.commitments import Commitment
 from decisions.models import Decision
-from decisions.reviews import Review, ReviewRecord
+from decisions.review_records import Review, ReviewRecord
 from decisions.schemas import DecisionQuery
 
 _FILTERS = {
@@ -51,7 +51,7 @@ def decisions(organization_id: uuid.UUID, query: DecisionQuery) -> QuerySet[Deci
 
 def of_kind(rows: QuerySet[Decision], kind: str) -> QuerySet[Decision]:
     """Filter rows by kind. Reconsiderations are found by their chain, which has a separate index."""
-    return rows.filter(first__isnull=False) if kind == reviews.KIND else rows.filter(kind=kind)
+    return rows.filter(first__isnull=False) if kind == review_records.KIND else rows.filter(kind=kind)
 
 
 def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
@@ -75,7 +75,7 @@ def decision(organization_id: uuid.UUID, decision_id: str) -> Decision:
 
 def disposals(organization_id: uuid.UUID, decision_ids: Collection[str]) -> dict[str, Disposal]:
     """Return the disposals of those decision ids whose records were disposed of. The index no longer has these ids."""
-    return custody.disposals_of(organization_id, decision_ids, (records.KIND, reviews.KIND))
+    return custody.disposals_of(organization_id, decision_ids, (records.KIND, review_records.KIND))
 
 
 def prevent_disposal(decision: Decision) -> None:
@@ -125,7 +125,7 @@ def review_record(organization_id: uuid.UUID, record_id: uuid.UUID, review: Revi
     row = Decision.objects.for_organization(organization_id).select_related("record").get(pk=record_id)
     opened = custody.opened(row.record)
     content = json.loads(opened.payload)
-    if not reviews.is_record_of(content, review):
+    if not review_records.is_record_of(content, review):
         return None
     is_stored = row.record.state == Entry.State.STORED
     receipt = custody.receipt_of(row.record, opened.secrets.payload_salt) if is_stored else None
@@ -145,7 +145,7 @@ def check_texts(
         NotAReconsideration
         Fault: the record cannot be read.
     """
-    if decision.kind != reviews.KIND:
+    if decision.kind != review_records.KIND:
         raise NotAReconsideration
     content = json.loads(custody.opened(record_of(decision)).payload)
     return (

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from config.visible_text import is_visible
 from notices import deadlines, drafting, outcomes, unit_conflicts, untold
+from notices.content_limits import MAX_CITED, TooMuch
 from notices.deadlines import Deadline
 from notices.drafting import Redaction, Withholding
-from notices.limits import MAX_CITED, TooMuch
 from notices.packs import (
     PLACEHOLDER,
     STATEMENT_FIELDS,

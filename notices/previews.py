@@ -8,9 +8,9 @@ from typing import Any
 from config.visible_text import is_visible
 from notices import checklist, drafting
 from notices.checklist import Case
+from notices.content_limits import require_room
 from notices.letters import Letter
 from notices.letters import recipient as recipients
-from notices.limits import require_room
 from notices.packs import Pack
 from notices.phrasebook import Phrasebook
 from notices.record_paths import Facts

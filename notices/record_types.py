@@ -16,7 +16,7 @@ from config.http.timestamps import rfc3339
 from custody.models import Entry
 from custody.record_types import Families, Floor, Page, RecordType
 from decisions.record_types import chains, root_of
-from notices import erasing, inspecting, readable
+from notices import erasing, inspecting, readable_notices
 from notices.appeals import open_appeals
 from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
@@ -193,7 +193,7 @@ NOTICE = RecordType(
     lock=_lock,
     erase=lambda families: erasing.erase(_notices(families)),
     export=lambda families: map(_exported, _notices(families)),
-    readable=readable.notice,
+    readable=readable_notices.notice,
     families_about=_families_about,
     parents=lambda content: [uuid.UUID(content["about"]["record_id"])],
     inspect=inspecting.inspect,

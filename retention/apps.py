@@ -7,7 +7,7 @@ class RetentionConfig(AppConfig):
     def ready(self) -> None:
         from accounts.back_office import register_needs, register_page
         from config.change_triggers import watch
-        from custody.disposal import aged, retain
+        from custody.disposal import age_sweeps, lock_periods
         from decisions.back_office import register_decision_panel
         from retention import personal_data
         from retention.back_office import start_page
@@ -17,8 +17,8 @@ class RetentionConfig(AppConfig):
 
         personal_data.declare_all()
         watch(Policy)
-        retain.register(newest_days)
-        aged.register("lifted holds", forget_lifted)
+        lock_periods.register(newest_days)
+        age_sweeps.register("lifted holds", forget_lifted)
         register_needs(start_page.needs)
         register_decision_panel(start_page.panel)
         register_page("hold", Hold, "number")

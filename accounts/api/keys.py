@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from accounts import services
-from accounts.api.made import shown_made
+from accounts.api.lineage_answer import shown_made
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_while
 from accounts.models import ApiKey

@@ -3,7 +3,7 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.api.made import shown_made
+from accounts.api.lineage_answer import shown_made
 from accounts.authentication import caller_of
 from accounts.models import Member
 from accounts.roles import Permission, Role

@@ -1,5 +1,6 @@
 """Shared parts of the back office. Apps build their pages on them, and register needs and charts."""
 
+from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
 from accounts.back_office.lists import (
     ExactValue,
     RecentValues,
@@ -9,7 +10,6 @@ from accounts.back_office.lists import (
     capped_counts,
     starting_with,
 )
-from accounts.back_office.pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts import audit, mail, selectors
 from accounts.callers import Caller
-from accounts.guards import LOOSENING_DELAY, Guarded
+from accounts.four_eyes import LOOSENING_DELAY, Guarded
 from accounts.models import LooseningMail
 from accounts.roles import Permission, Role
 from config import leases

@@ -15,7 +15,7 @@ from django.utils import timezone
 from config import addresses, vetted_http
 from config.errors import DomainError
 from connectors.kinds.base import MachineFault, Source, SourceFault
-from connectors.kinds.limits import MAX_RETRY_AFTER
+from connectors.kinds.batch_bounds import MAX_RETRY_AFTER
 
 Cause = Literal["config", "transient", "system"]
 

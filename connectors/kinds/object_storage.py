@@ -9,7 +9,7 @@ from pydantic import Field
 
 from connectors.kinds.base import KindConfig, Source, SourceFault
 from connectors.kinds.faults import mapped
-from connectors.kinds.store import Page, Stored
+from connectors.kinds.named_items import Page, Stored
 
 PART_BYTES = 8 * 2**20
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from config import secret_references
-from config.clouds.names import endpoint_problems
+from config.clouds.name_patterns import endpoint_problems
 from config.errors import DomainError
 
 _MESSAGES = {"extra_forbidden": "There is no such setting.", "missing": "This setting is required."}
@@ -72,7 +72,7 @@ def like(pattern: str, sentence: str) -> Any:
     """Return a validator for `Annotated`: the whole text must match the pattern."""
 
     def check(value: str) -> str:
-        # linear: the only patterns are those of `config/clouds/names.py` and of the providers
+        # linear: the only patterns are those of `config/clouds/name_patterns.py` and of the providers
         if not re.fullmatch(pattern, value, re.ASCII):
             raise ValueError(sentence)
         return value

@@ -19,7 +19,7 @@ from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
 from custody import objects, record_types, selectors, vaults
-from custody.disposal import retain
+from custody.disposal import lock_periods
 from custody.keys.keyrings import keyring
 from custody.models import Entry, Key, WaitingObject
 from custody.record_types import Indexing
@@ -65,14 +65,14 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
     opened_vaults = {target_id: _vault_of(target_id) for target_id in {row.record.target_id for row in waiting}}
     locking = {target_id for target_id, vault in opened_vaults.items() if vault and vault.may_lock}
     owners = {row.record.organization_id for row in waiting if row.record.target_id in locking}
-    days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
+    days = {organization_id: lock_periods.days_of(organization_id) for organization_id in owners}
     ends = time.monotonic() + _SECONDS
 
     def put_into_its_vault(row: WaitingObject) -> Put:
         vault = opened_vaults[row.record.target_id]
         if vault is None or time.monotonic() >= ends:
             return Put.UNAVAILABLE
-        until = retain.until(row.record.received_at, days.get(row.record.organization_id))
+        until = lock_periods.until(row.record.received_at, days.get(row.record.organization_id))
         return put(vault, row.record.organization_id, row.pk, bytes(row.body), retain_until=until)
 
     def is_ours(row: WaitingObject) -> bool:  # threads have no connection to our database

@@ -11,7 +11,7 @@ from config.changes import Remembered
 from config.group_commit import GroupCommit
 from config.single_flight import SingleFlight
 from custody import selectors, vaults
-from custody.disposal import retain
+from custody.disposal import lock_periods
 from custody.keys.keyrings import Keyring, keyring
 from custody.models import SealedObject, WaitingObject
 from custody.rows.bulk_insert import NewRecord, insert
@@ -74,7 +74,7 @@ class GroupStore:
         vault, entry = custody.vault, waiting.record
         if vault is None:
             return False
-        until = retain.until(entry.received_at, custody.days)
+        until = lock_periods.until(entry.received_at, custody.days)
         work = partial(put, vault, entry.organization_id, entry.pk, bytes(waiting.body), retain_until=until)
         result = await self._puts.put(entry.target_id, vault.parallel_puts, work)
         return result is Put.STORED and await self._finish.add(waiting)
@@ -94,7 +94,7 @@ class GroupStore:
             return
         place = Place.of_new_records(keys)
         vault = vaults.of(place.target_id)
-        days = retain.days_of(organization_id) if vault.may_lock else None
+        days = lock_periods.days_of(organization_id) if vault.may_lock else None
         self._custodies.add(organization_id, _Custody(keys, place, vault, days), mark)
 
 

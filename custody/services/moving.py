@@ -16,7 +16,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Fault
 from custody import objects, selectors, vaults
-from custody.disposal import retain
+from custody.disposal import lock_periods
 from custody.models import Entry
 from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
@@ -92,10 +92,10 @@ def _move(entries: Sequence[Entry], target_id: str) -> list[tuple[Entry, Move]]:
     new = vaults.of(target_id)
     bodies = _read(entries)
     owners = {entry.organization_id for entry in entries if new.may_lock}
-    days = {organization_id: retain.days_of(organization_id) for organization_id in owners}
+    days = {organization_id: lock_periods.days_of(organization_id) for organization_id in owners}
 
     def put_and_read_back(entry: Entry) -> tuple[Put, bytes]:
-        until = retain.until(entry.received_at, days.get(entry.organization_id))
+        until = lock_periods.until(entry.received_at, days.get(entry.organization_id))
         result = put(new, entry.organization_id, entry.pk, bodies[entry.pk], retain_until=until)
         try:
             return result, objects.get(new, entry.organization_id, entry.pk) if result is Put.STORED else b""

@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 
 from config import db
 from custody import objects, selectors, vaults
-from custody.disposal import retain
+from custody.disposal import lock_periods
 from custody.models import Entry, SealedObject, object_key
-from custody.rows.lost import without_object
+from custody.rows.lost_records import without_object
 from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
 from custody.services.reopening import reopen_disposals
@@ -85,7 +85,7 @@ def _in_the_database() -> Iterator[tuple[uuid.UUID, Found]]:
 
 def _put_back(entry: Entry, stray: Path | None) -> bool:
     key, vault = object_key(entry.organization_id, entry.pk), vaults.of(entry.target_id)
-    until = retain.until(entry.received_at, retain.days_of(entry.organization_id))
+    until = lock_periods.until(entry.received_at, lock_periods.days_of(entry.organization_id))
     for body in _copies(key, stray):
         try:
             selectors.opened_from(body, entry)

@@ -8,9 +8,9 @@ from config.http import openapi
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
-from decisions import presenters, reviews, selectors, services
+from decisions import presenters, review_records, selectors, services
 from decisions.api.common import decision_of
-from decisions.reviews import Review
+from decisions.review_records import Review
 from decisions.schemas import (
     ReconsiderationCheckIn,
     ReconsiderationCheckOut,
@@ -37,7 +37,7 @@ class Reconsiderations(Resource):
         review = Review(**self.body(ReconsiderationIn).model_dump())
         key = key_of(request)
         # A repetition is compared with the record and answered from it, so no answer is stored.
-        name = reviews.idempotency_id(original, caller.actor, key) if key else None
+        name = review_records.idempotency_id(original, caller.actor, key) if key else None
         headers = None
         try:
             record = services.reconsider(

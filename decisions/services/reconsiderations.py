@@ -13,10 +13,10 @@ from config.http.strict_json import spelling
 from custody import selectors as custody
 from custody.models import Entry
 from custody.services import Status, Submission, store_records
-from decisions import commitments, reviews
+from decisions import commitments, review_records
 from decisions.commitments import Commitment
 from decisions.models import Decision
-from decisions.reviews import Review, ReviewRecord
+from decisions.review_records import Review, ReviewRecord
 from decisions.selectors import prevent_disposal, record_of
 
 
@@ -72,7 +72,7 @@ def reconsider(
             object_id=decision.pk,
             reconsideration=str(record_id),
             # Another word may be personal data, and the audit trail is permanent.
-            outcome=review.outcome if review.outcome in reviews.USUAL_OUTCOMES else "other",
+            outcome=review.outcome if review.outcome in review_records.USUAL_OUTCOMES else "other",
         )
 
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission], on_insert=record_event)
@@ -104,9 +104,9 @@ def _submission(
     source: str,
 ) -> Submission:
     parent = custody.statement_digest(record_of(decision))
-    payload = reviews.payload(decision_id, decision, parent, review, rationale, evidence)
+    payload = review_records.payload(decision_id, decision, parent, review, rationale, evidence)
     content = strict_json.read(payload, number=spelling, integer=spelling)
-    return Submission(reviews.KIND, decision_id, payload, content, source, parents=[parent])
+    return Submission(review_records.KIND, decision_id, payload, content, source, parents=[parent])
 
 
 def _is_waiting(caller: Caller, record_id: uuid.UUID, submission: Submission) -> bool:

@@ -8,7 +8,7 @@ from django.urls import URLPattern, path
 from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from notices import services
-from notices.back_office.reasons import Reason
+from notices.back_office.refusals import Reason
 from notices.forms import GrantForm
 from notices.models import AuthorityGrant
 

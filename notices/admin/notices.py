@@ -22,12 +22,12 @@ from custody.models import Disposal
 from custody.selectors import Disposed
 from decisions.models import Decision
 from notices import follow_up, selectors, services
-from notices.back_office import comparison, review
+from notices.back_office import comparison, review_page
 from notices.back_office.actions import ACTIONS
 from notices.back_office.editing import Editor
 from notices.back_office.formatting import deadline
 from notices.back_office.queue import ByLanguage, ByPack, Queue, order
-from notices.back_office.reasons import Reason
+from notices.back_office.refusals import Reason
 from notices.forms import ActionForm, ReasonForm
 from notices.letter_response import letter_response
 from notices.models import Notice, ReviewRequest
@@ -193,7 +193,7 @@ class NoticeAdmin(OrDisposed):
     def edit(self, request: HttpRequest, pk: str) -> HttpResponse:
         notice = self._notice(request, pk)
         writer = caller(request, Permission.DRAFT_NOTICES)
-        against = review.reason_against_editing(request, notice)
+        against = review_page.reason_against_editing(request, notice)
         if request.method != "POST":
             return self._review(request, notice, against) if against else self._editor(request, Editor(notice))
         editor = Editor(notice, request.POST)
@@ -254,7 +254,7 @@ class NoticeAdmin(OrDisposed):
             f"Notice about {_about(notice.decision)}",
             status=status if problem else 200,
             refused=problem,
-            **review.page(request, fresh, entered),
+            **review_page.page(request, fresh, entered),
         )
 
     def _editor(self, request: HttpRequest, editor: Editor, problem: str = "", status: int = 200) -> HttpResponse:

@@ -11,7 +11,7 @@ from accounts.roles import Permission
 from config.errors import Fault
 from notices import deadlines, selectors, services
 from notices.back_office.formatting import deadline
-from notices.back_office.reasons import Reason
+from notices.back_office.refusals import Reason
 from notices.back_office.requests import letter
 from notices.forms import ReasonForm
 from notices.models import ReviewRequest, ReviewRequestQuerySet

@@ -12,7 +12,7 @@ from accounts.back_office import ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from accounts.services import guards
 from notices import selectors, services
-from notices.back_office import reports
+from notices.back_office import notice_report
 from notices.deadlines import OCCURRENCES
 from notices.forms import SettingsForm
 from notices.models import NoticeSettings
@@ -118,7 +118,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         if organization is None:
             return redirect("admin:index")
         title = "Notices: in time, late, and by whose authority"
-        return self.page(request, "notices/report.html", title, **reports.notices(organization))
+        return self.page(request, "notices/report.html", title, **notice_report.notices(organization))
 
 
 def _in_force(pack: Pack) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from notices.back_office.differences import differences
-from notices.back_office.review import SECTIONS, TEXTS
+from notices.back_office.review_page import SECTIONS, TEXTS
 from notices.models import Notice, NoticeRevision
 
 _WORDS = re.compile(r"\s+|\S+")

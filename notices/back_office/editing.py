@@ -10,7 +10,7 @@ from django import forms
 from accounts.callers import Caller
 from config.errors import Fault
 from notices import selectors, services, warnings
-from notices.back_office.review import SECTIONS, STATEMENT, spelled
+from notices.back_office.review_page import SECTIONS, STATEMENT, spelled
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.record_paths import MOST_SOURCE, Facts, NoSuchField

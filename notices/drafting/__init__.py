@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
+from notices.content_limits import Statement
 from notices.deadlines import decided_on
 from notices.drafting.how_to_request import how_to_request
 from notices.drafting.measures import Measures
@@ -16,7 +17,6 @@ from notices.drafting.redaction import Redaction, redaction_of
 from notices.drafting.selection import Selection
 from notices.drafting.statements import statements
 from notices.drafting.writer import StatementWriter
-from notices.limits import Statement
 from notices.localization import catalog
 from notices.packs import Pack, fill, flags
 from notices.phrasebook import Phrase, Phrasebook

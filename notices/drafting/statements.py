@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from notices.content_limits import Room, Statement
 from notices.drafting.selection import Selection, Topic
 from notices.drafting.writer import StatementWriter
-from notices.limits import Room, Statement
 from notices.record_paths import MOST_SOURCE
 
 Sections = dict[str, list[Statement]]

@@ -4,12 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from notices.content_limits import MAX_STATEMENTS, Statement, TooMuch
 from notices.drafting.field_sentences import FieldSentences, fill_sentence
 from notices.drafting.measures import Measures
 from notices.drafting.names import FieldNames
 from notices.drafting.phrases import FieldPhrases
 from notices.drafting.topics import Topic
-from notices.limits import MAX_STATEMENTS, Statement, TooMuch
 from notices.localization import Catalog
 from notices.localization.sentences import END_MARKS, clean, finish_sentence, isolate, split_sentences
 from notices.outcome_parts import names_item

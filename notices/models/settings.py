@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from accounts.guards import Guarded
+from accounts.four_eyes import Guarded
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from notices.packs import Pack, packs

@@ -2,7 +2,7 @@ from typing import Any
 
 from django import forms
 
-from notices.public.labels import Words
+from notices.public.page_texts import Words
 
 _LONGEST = 4000
 

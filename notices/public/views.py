@@ -22,7 +22,7 @@ from notices.packs import base_language
 from notices.public import code_limits
 from notices.public.forms import CodeForm, ReviewForm
 from notices.public.html_digest import html_digest
-from notices.public.labels import words
+from notices.public.page_texts import words
 
 log = structlog.get_logger("letters")
 

@@ -20,7 +20,7 @@ from config.visible_text import is_visible
 from notices import letters, mails, selectors
 from notices.errors import ImpossibleTime, MailWaiting, MissingReason, NoMailAddress, RecipientTooLong, WrongState
 from notices.models import Delivery, Notice
-from notices.services import audit_trail, stored_pdfs, telling
+from notices.services import audit_trail, review_outcomes, stored_pdfs
 
 State = Notice.State
 
@@ -173,4 +173,4 @@ def _settle(locked: Notice, actor: Actor) -> None:
         is_delivered = locked.deliveries.filter(delivered_at__isnull=False, returned_at=None).exists()
         locked.state = State.DELIVERED if is_delivered else State.APPROVED
         locked.save(update_fields=["state"])
-        telling.settle(locked, actor)
+        review_outcomes.settle(locked, actor)

@@ -14,7 +14,7 @@ from decisions.selectors import prevent_disposal
 from notices import checklist, selectors
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
-from notices.services import audit_trail, telling
+from notices.services import audit_trail, review_outcomes
 from notices.services.approval_rules import require_acknowledged, require_approvable
 from notices.services.revisions import require_seen
 from notices.services.sealing import seal_approved
@@ -176,7 +176,7 @@ def _step(locked: Notice, kind: Step.Kind, state: Notice.State, reason: str, act
     locked.save(update_fields=["state", "holder"])
     audit_trail.record(f"notice.{kind.value}", locked, actor, revision=current.number)
     if state == State.WITHDRAWN:
-        telling.settle(locked, actor)
+        review_outcomes.settle(locked, actor)
     return locked
 
 

@@ -15,9 +15,9 @@ from config.visible_text import is_visible
 from decisions.models import Decision
 from decisions.selectors import prevent_disposal
 from notices import checklist, deadlines, drafting, follow_up, selectors
+from notices.content_limits import require_room
 from notices.errors import MissingReason, NewVersionExists, OtherRecipient, StaleRevision, WrongState
 from notices.letters import recipient as recipients
-from notices.limits import require_room
 from notices.models import Contributor, Notice, NoticeRevision, ReviewRequest
 from notices.packs import Pack
 from notices.record_paths import Facts

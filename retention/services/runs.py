@@ -23,7 +23,7 @@ from config import leases
 from config.errors import DomainError, Fault
 from config.leases import LeaseLost
 from custody import services as custody
-from custody.disposal import aged, families
+from custody.disposal import age_sweeps, families
 from custody.disposal.disposal_statements import Order
 from custody.record_types import Families
 from retention import rules
@@ -211,7 +211,7 @@ def _room(run: Run) -> int | None:
 
 
 def _finish(run: Run, policy: Policy, caller: Caller) -> None:
-    aged.sweep(caller.organization_id, rules.cutoff(policy, timezone.now()))
+    age_sweeps.sweep(caller.organization_id, rules.cutoff(policy, timezone.now()))
     with transaction.atomic():
         leases.complete(run, state=Run.State.FINISHED, finished_at=timezone.now())
         audit.record(

@@ -131,7 +131,7 @@ UNGUARDED = {
         "notices.services.contributors.add",
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
-        "notices.services.telling.settle",
+        "notices.services.review_outcomes.settle",
         "connectors.services.rows.record",
         "connectors.services.rows.start",
     },

@@ -10,7 +10,7 @@ from connectors import ledger_names
 from connectors.kinds.base import LedgerEntry
 from connectors.models import Connector, Dismissed, LedgerRow, PollRun, Quarantined
 from connectors.services import ledger
-from custody.disposal import aged
+from custody.disposal import age_sweeps
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def made(organization):
 
 
 def swept(organization):
-    return aged.sweep(organization.pk, timezone.now() - timedelta(days=DAYS))
+    return age_sweeps.sweep(organization.pk, timezone.now() - timedelta(days=DAYS))
 
 
 def kept() -> str:

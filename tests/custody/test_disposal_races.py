@@ -14,7 +14,7 @@ from custody.record_types import Families
 from custody.selectors import Disposed
 from decisions import services as decisions
 from decisions.models import Decision
-from decisions.reviews import Review
+from decisions.review_records import Review
 from notices import selectors
 from notices import services as notices
 from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest

@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from accounts import callers
 from custody import objects, services, vaults
-from custody.disposal import retain
+from custody.disposal import lock_periods
 from custody.models import Entry, WaitingObject, data_key_key, object_key
 from custody.services import move_records
 from tests.custody.cloud_storage import PROVIDERS
@@ -25,7 +25,7 @@ SECOND = timedelta(seconds=1)
 def policy(monkeypatch):
     """By organization, for how many days it keeps its records."""
     days = {}
-    monkeypatch.setattr(retain, "_days_of", days.get)
+    monkeypatch.setattr(lock_periods, "_days_of", days.get)
     return days
 
 
@@ -234,14 +234,14 @@ def test_what_is_moved_put_back_or_finished_later_is_locked_too(
 
 
 def test_for_storage_without_locks_nobody_is_asked(api, filesystem_vault, monkeypatch):
-    monkeypatch.setattr(retain, "_days_of", lambda organization_id: pytest.fail("it was asked"))
+    monkeypatch.setattr(lock_periods, "_days_of", lambda organization_id: pytest.fail("it was asked"))
     assert api.ingest(RAW).status_code == 201
 
 
 def test_one_app_knows_the_policies(monkeypatch):
-    monkeypatch.setattr(retain, "_days_of", None)
-    assert retain.days_of(None) is None
-    retain.register(lambda organization_id: 7)
-    assert retain.days_of(None) == 7
+    monkeypatch.setattr(lock_periods, "_days_of", None)
+    assert lock_periods.days_of(None) is None
+    lock_periods.register(lambda organization_id: 7)
+    assert lock_periods.days_of(None) == 7
     with pytest.raises(ImproperlyConfigured):
-        retain.register(lambda organization_id: 8)
+        lock_periods.register(lambda organization_id: 8)

@@ -8,7 +8,7 @@ from accounts.roles import Permission, Role, allows
 from config.errors import NotAllowed, NotFound
 from decisions import services
 from decisions.models import Decision
-from decisions.reviews import Review
+from decisions.review_records import Review
 from tests.people import caller
 from tests.reconsiderations.conftest import RAW, REVIEW
 

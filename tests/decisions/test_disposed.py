@@ -10,9 +10,9 @@ from accounts import callers
 from custody.models import Entry
 from custody.selectors import Disposed
 from custody.services import Status
-from decisions import reports, services
+from decisions import review_reports, services
 from decisions.models import Decision, Reconsideration
-from decisions.reviews import Review
+from decisions.review_records import Review
 from tests.disposals import dispose_of
 from tests.notices.conftest import RECORD, done, send
 from tests.reconsiderations.conftest import REVIEW, reconsider
@@ -170,12 +170,12 @@ def test_reports_keep_their_counts_without_personal_data(api):
         name = f"loan-{number}"
         done(api.ingest({"decision_id": name, "system": {"name": "Scorer" if number else "Ms Rare's desk"}}))
         done(reconsider(api, name, reviewer_authority="credit officer" if number else "Ms Rare"))
-    before = {g.name: g.reviews for g in reports.reconsiderations(api.organization.pk, "system")}
+    before = {g.name: g.reviews for g in review_reports.reconsiderations(api.organization.pk, "system")}
     assert before == {"Scorer": 6, "Ms Rare's desk": 1}
     dispose_of(api.organization, *(f"loan-{number}" for number in range(7)))
-    after = {g.name: g.reviews for g in reports.reconsiderations(api.organization.pk, "system")}
+    after = {g.name: g.reviews for g in review_reports.reconsiderations(api.organization.pk, "system")}
     assert after == {"Scorer": 6, "not named": 1}
-    authorities = {g.name for g in reports.reconsiderations(api.organization.pk, "authority")}
+    authorities = {g.name for g in review_reports.reconsiderations(api.organization.pk, "authority")}
     assert authorities == {"credit officer", "not named"}
     assert not Reconsideration.objects.for_organization(api.organization).exists()
 

@@ -6,7 +6,7 @@ from docs.walk import DECISION
 from notices.back_office.actions import ACTIONS
 from notices.forms import FieldNames, SettingsForm
 from notices.phrasebook_csv import COLUMNS
-from notices.public.labels import words
+from notices.public.page_texts import words
 from tests.docs.documents import section, text
 
 GUIDE = "docs/operators-guide.md"

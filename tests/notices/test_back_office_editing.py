@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.roles import Role
-from notices.back_office.review import SECTIONS
+from notices.back_office.review_page import SECTIONS
 from notices.models import Notice, NoticeRevision
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, edit, exempt

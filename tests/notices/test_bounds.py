@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from accounts.roles import Role
 from custody.sealing import field_paths
-from notices import letters, limits, phrasebook, readability
+from notices import content_limits, letters, phrasebook, readability
+from notices.content_limits import MAX_STATEMENTS, TooMuch
 from notices.drafting import redaction_of
 from notices.letters import TooLongForPaper
 from notices.letters.outline import outline_of
-from notices.limits import MAX_STATEMENTS, TooMuch
 from notices.localization import sentences
 from notices.models import Notice, Phrase
 from notices.packs import packs
@@ -300,7 +300,7 @@ def test_a_page_repeats_no_long_value_for_each_sentence_about_it(api, signed_in)
 
 def test_room_is_that_of_the_whole_notice():
     item = {"statement": "It counted.", "source": "a"}
-    half = [item] * (limits.MAX_STATEMENTS // 2)
-    limits.require_room({"main_factors": half, "inputs_used": half, "human_review_available": True})
+    half = [item] * (content_limits.MAX_STATEMENTS // 2)
+    content_limits.require_room({"main_factors": half, "inputs_used": half, "human_review_available": True})
     with pytest.raises(TooMuch):
-        limits.require_room({"main_factors": half, "inputs_used": [*half, item]})
+        content_limits.require_room({"main_factors": half, "inputs_used": [*half, item]})

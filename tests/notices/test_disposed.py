@@ -13,7 +13,7 @@ from custody.models import Entry, WaitingObject
 from custody.selectors import Disposed
 from decisions.models import Decision
 from notices import selectors, services, tasks
-from notices.back_office import reports
+from notices.back_office import notice_report
 from notices.models import (
     Approval,
     Contributor,
@@ -129,13 +129,13 @@ def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, r
 
 def test_reports_keep_their_counts(api, notice, row):
     def counted():
-        found = reports.notices(api.organization)
-        return found["lines"], [(bar.label, bar.value) for bar in found["charts"][0].bars]
+        report = notice_report.notices(api.organization)
+        return report["lines"], [(bar.label, bar.value) for bar in report["charts"][0].bars]
 
     before = counted()
     dispose_of(api.organization)
     assert counted() == before
-    assert not reports.notices(api.organization)["unverified"]
+    assert not notice_report.notices(api.organization)["unverified"]
 
 
 def test_lists_queues_and_what_is_due_do_not_show_it(api, notice, disposed):

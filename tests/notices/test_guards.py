@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import callers, tasks
 from accounts import selectors as accounts
 from accounts.callers import Caller
-from accounts.guards import LOOSENING_DELAY
+from accounts.four_eyes import LOOSENING_DELAY
 from accounts.models import Member, Organization
 from accounts.roles import Role
 from accounts.services import require_second_factor, second_factor

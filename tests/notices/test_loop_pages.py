@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.roles import Role
 from notices import selectors, tasks
-from notices.back_office import reports
+from notices.back_office import notice_report
 from notices.models import ReviewRequest
 from tests.notices.conftest import (
     RECORD,
@@ -119,7 +119,7 @@ def test_the_page_of_a_request_that_was_told_names_the_letter_and_offers_nothing
 
 def test_the_report_counts_what_became_of_requests(api, asked, organization):
     def counted() -> dict[str, int]:
-        return {bar.label: bar.value for bar in reports.notices(organization)["charts"][1].bars if bar.value}
+        return {bar.label: bar.value for bar in notice_report.notices(organization)["charts"][1].bars if bar.value}
 
     assert counted() == {"Not looked at yet": 1}
     answer = reconsider(api)

@@ -12,7 +12,7 @@ from custody.keys import keyrings
 from custody.models import Key
 from decisions import samples
 from notices import checklist, services
-from notices.limits import MAX_STATEMENTS
+from notices.content_limits import MAX_STATEMENTS
 from notices.models import Notice, Phrase
 from notices.packs import packs
 from notices.previews import Sender, preview

@@ -11,7 +11,7 @@ from django.core.cache import cache
 
 from notices import selectors
 from notices.models import Notice, ReviewRequest
-from notices.public import labels
+from notices.public import page_texts
 from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
 from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, step, stored
@@ -90,7 +90,7 @@ def test_it_says_which_day_the_letter_was_approved_in_the_words_of_its_language(
         text = page(reader, notice)
         assert day in text
         assert f'<html lang="{language}">' in text
-        assert labels.words(language)["title"] in text.replace("&#x27;", "'")
+        assert page_texts.words(language)["title"] in text.replace("&#x27;", "'")
 
 
 def test_a_letter_that_was_taken_back_says_so_and_takes_no_request(api, letter, reader):
@@ -219,7 +219,7 @@ def test_the_three_languages_say_the_same_things():
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
 def test_the_code_shown_as_an_example_is_one_that_a_letter_can_have(language):
-    [code] = re.findall(r"\w{4}-\w{4}", labels.words(language)["ask_code_help"])
+    [code] = re.findall(r"\w{4}-\w{4}", page_texts.words(language)["ask_code_help"])
     assert re.fullmatch(r"[A-Z2-7]{4}-[A-Z2-7]{4}", code)
 
 
@@ -235,4 +235,4 @@ def test_every_word_is_used_and_every_word_that_is_used_is_there():
     used |= set(re.findall(r'words\["(\w+)"\]', text)) | {
         f"ask_{name}{suffix}" for name in ("code", "message", "email") for suffix in ("", "_help")
     }
-    assert used == set(labels.words("en"))
+    assert used == set(page_texts.words("en"))

@@ -9,9 +9,9 @@ import pytest
 from django.views.debug import get_exception_reporter_class
 
 from accounts.roles import Role
-from decisions import commitments, reviews
+from decisions import commitments, review_records
 from decisions.forms import ReviewForm
-from decisions.reviews import Review
+from decisions.review_records import Review
 from decisions.schemas import ReconsiderationCheckIn, ReconsiderationIn
 from decisions.services import reconsiderations
 from tests.reconsiderations.canaries import EVIDENCE, RATIONALE, traces
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 MARKED = {**REVIEW, "rationale": RATIONALE, "evidence_considered": [EVIDENCE]}
 PLACES = [
     (reconsiderations, "store_records"),
-    (reviews, "payload"),
+    (review_records, "payload"),
     (commitments, "_digest"),
     (reconsiderations, "audit"),
 ]

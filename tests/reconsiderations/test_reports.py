@@ -10,7 +10,7 @@ import time_machine
 
 from accounts.models import User
 from accounts.roles import MEMBER_ROLES
-from decisions import reports
+from decisions import review_reports
 from tests.docs.documents import CHECKOUT
 from tests.people import sign_in
 from tests.reconsiderations.conftest import reconsider
@@ -60,7 +60,7 @@ def reviewed(api):
 
 
 def lines(organization, grouping):
-    groups = reports.reconsiderations(organization.id, grouping)
+    groups = review_reports.reconsiderations(organization.id, grouping)
     return [(g.name, g.reviews, g.overturned, round(g.mean_days, 3)) for g in groups]
 
 
@@ -87,7 +87,7 @@ def test_by_the_reviewers_authority(organization, reviewed):
 def test_the_rate_counts_reviews_not_decisions(organization, api, reviewed):
     first = review(api, "b", after=3 * DAY, outcome="overturned")
     review(api, "b", of=first, after=8 * DAY, outcome="overturned")
-    scorer = next(g for g in reports.reconsiderations(organization.id, "system") if g.name == "Scorer")
+    scorer = next(g for g in review_reports.reconsiderations(organization.id, "system") if g.name == "Scorer")
     assert (scorer.reviews, scorer.overturned, scorer.overturn_rate) == (4, 3, 0.75)
     assert scorer.mean_days == pytest.approx((6 + 2 + 3 + 8) / 4), "each from the decision at the start of its chain"
 
@@ -108,9 +108,9 @@ def test_the_receipt_counts_if_the_time_of_decision_is_later(organization, api):
 
 def test_a_report_takes_one_query_for_any_number_of_reviews(organization, api, reviewed, django_assert_num_queries):
     for number in range(5):
-        for grouping in reports.GROUPINGS:
+        for grouping in review_reports.GROUPINGS:
             with django_assert_num_queries(1):
-                reports.reconsiderations(organization.id, grouping)
+                review_reports.reconsiderations(organization.id, grouping)
         decide(api, f"e{number}", system=f"System {number}")
         review(api, f"e{number}", after=DAY, outcome=f"outcome {number}", authority=f"authority {number}")
 
@@ -125,7 +125,7 @@ def test_every_role_reads_only_the_reports_of_its_organization(reviewed, other_a
     for role in MEMBER_ROLES:
         with subtests.test(role=role):
             browser = signed_in(role)
-            for grouping in reports.GROUPINGS:
+            for grouping in review_reports.GROUPINGS:
                 for query in ({"by": grouping}, {"by": grouping, "format": "csv"}):
                     answer = browser.get(URL, query)
                     assert answer.status_code == 200

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import callers
 from accounts.models import AuditEvent
-from custody.disposal import aged
+from custody.disposal import age_sweeps
 from custody.record_types import Families
 from decisions.models import Decision
 from retention import rules, selectors, services
@@ -161,7 +161,7 @@ def test_a_lifted_holds_texts_are_emptied_after_the_policys_days(api, other_api,
         (api.organization, NOW + timedelta(seconds=1), 2),
         (api.organization, NOW + timedelta(seconds=1), 0),
     ):
-        assert aged.sweep(organization.pk, before)["lifted holds"] == count
+        assert age_sweeps.sweep(organization.pk, before)["lifted holds"] == count
     rows = list(Hold.objects.order_by("number").values_list("matter", "reason", "lifted_because", "root", "filter"))
     assert rows == [
         ("", "", "", decision.pk, None),

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from config.clouds import names
-from config.clouds.names import endpoint_problems, name_problems
-from connectors.kinds import store
+from config.clouds import name_patterns
+from config.clouds.name_patterns import endpoint_problems, name_problems
+from connectors.kinds import named_items
 from connectors.kinds.azure_blob.container import Container
 from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.object_storage import ObjectConfig
@@ -26,13 +26,13 @@ class AzureBlob:
 
     def check(self, config: Any) -> list[str]:
         return [
-            *name_problems("account", config.account, names.AZURE_ACCOUNT),
-            *name_problems("container", config.container, names.AZURE_CONTAINER),
+            *name_problems("account", config.account, name_patterns.AZURE_ACCOUNT),
+            *name_problems("container", config.container, name_patterns.AZURE_CONTAINER),
             *endpoint_problems(config.endpoint, may_have_path=True),
         ]
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from store.read(source, cursor, Container(source))
+        yield from named_items.read(source, cursor, Container(source))
 
 
 KIND = AzureBlob()

@@ -11,8 +11,8 @@ from azure.storage.blob import BlobProperties, ContainerClient
 from config.clouds import azure
 from connectors.kinds.base import SourceFault
 from connectors.kinds.faults import busy, connections, required_secret
+from connectors.kinds.named_items import Page, Stored
 from connectors.kinds.object_storage import Objects
-from connectors.kinds.store import Page, Stored
 
 
 class Container(Objects):

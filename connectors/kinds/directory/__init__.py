@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from connectors.kinds import store
+from connectors.kinds import named_items
 from connectors.kinds.base import Batch, Cursor, KindConfig, Source
 from connectors.kinds.directory.files import Files, allowed_folder
 
@@ -36,7 +36,7 @@ class Directory:
         return problems
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from store.read(source, cursor, Files(source))
+        yield from named_items.read(source, cursor, Files(source))
 
 
 KIND = Directory()

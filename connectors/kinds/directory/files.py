@@ -16,7 +16,7 @@ from django.conf import settings
 from config.http.strict_json import MAX_BYTES
 from connectors.kinds.base import MachineFault, Source, SourceFault
 from connectors.kinds.faults import step
-from connectors.kinds.store import Page, Stored
+from connectors.kinds.named_items import Page, Stored
 
 SETTLED_SECONDS = 5.0
 """A file modified more recently than this may still be written to."""

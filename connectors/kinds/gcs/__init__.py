@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from config.clouds import names
-from config.clouds.names import endpoint_problems, name_problems
-from connectors.kinds import store
+from config.clouds import name_patterns
+from config.clouds.name_patterns import endpoint_problems, name_problems
+from connectors.kinds import named_items
 from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.gcs.bucket import Bucket
 from connectors.kinds.object_storage import ObjectConfig
@@ -24,12 +24,12 @@ class Gcs:
 
     def check(self, config: Any) -> list[str]:
         return [
-            *name_problems("bucket", config.bucket, names.GCP_BUCKET),
+            *name_problems("bucket", config.bucket, name_patterns.GCP_BUCKET),
             *endpoint_problems(config.endpoint),
         ]
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from store.read(source, cursor, Bucket(source))
+        yield from named_items.read(source, cursor, Bucket(source))
 
 
 KIND = Gcs()

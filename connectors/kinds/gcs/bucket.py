@@ -18,8 +18,8 @@ from google.cloud.storage import Bucket as CloudBucket
 from config.clouds import google
 from connectors.kinds.base import SourceFault
 from connectors.kinds.faults import busy, connections, required_secret
+from connectors.kinds.named_items import Page, Stored
 from connectors.kinds.object_storage import Objects
-from connectors.kinds.store import Page, Stored
 
 _FIELDS = "items(name,generation,size,updated),nextPageToken"
 _SECONDS = (5, 20)

@@ -14,8 +14,8 @@ from connectors.formats import Item
 from connectors.formats.compression import BadGzip, expanded
 from connectors.formats.scanner import BOM, WHITE_SPACE
 from connectors.kinds.base import Source, SourceFault
+from connectors.kinds.batch_bounds import PAGE_BYTES
 from connectors.kinds.faults import busy, connections, step
-from connectors.kinds.limits import PAGE_BYTES
 
 _USER_AGENT = "decision-record-service"
 _LINES = ("ndjson", "jsonl", "json-lines", "json-seq")

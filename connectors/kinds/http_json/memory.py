@@ -14,9 +14,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from connectors.kinds.base import LedgerEntry, Source
+from connectors.kinds.batch_bounds import MAX_NOTE
 from connectors.kinds.http_json.answers import Response
 from connectors.kinds.http_json.pagination import Place
-from connectors.kinds.limits import MAX_NOTE
 
 TRUSTED_SECONDS = 24 * 3600
 """After this time a page is requested without conditions, in case the source answers 304 wrongly."""

@@ -20,11 +20,11 @@ from typing import Any
 from connectors import formats
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, LedgerEntry, Source, SourceFault
+from connectors.kinds.batch_bounds import BATCH_BYTES
 from connectors.kinds.http_json.answers import Client, Gone, Response
 from connectors.kinds.http_json.memory import Known, Memory
 from connectors.kinds.http_json.pagination import Place, pages, with_parameter
 from connectors.kinds.http_json.trail import Trail
-from connectors.kinds.limits import BATCH_BYTES
 
 _Value = datetime | int
 _EVERYTHING_SECONDS = 24 * 3600

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kinds.base import Batch, Cursor, KindConfig, Source
-from connectors.kinds.postgres.rows import read
+from connectors.kinds.postgres.keyset_rows import read
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._:-]{0,252}[A-Za-z0-9.])?", re.ASCII)
 _SELECT = re.compile(r"\s*(select|with)\b", re.IGNORECASE)

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from config.clouds import names
-from config.clouds.names import endpoint_problems, name_problems
-from connectors.kinds import store
+from config.clouds import name_patterns
+from config.clouds.name_patterns import endpoint_problems, name_problems
+from connectors.kinds import named_items
 from connectors.kinds.base import Batch, Cursor, Source
 from connectors.kinds.object_storage import ObjectConfig
 from connectors.kinds.s3.bucket import Bucket
@@ -28,19 +28,19 @@ class S3:
 
     def check(self, config: Any) -> list[str]:
         problems = [
-            *name_problems("bucket", config.bucket, names.AWS_BUCKET),
+            *name_problems("bucket", config.bucket, name_patterns.AWS_BUCKET),
             *endpoint_problems(config.endpoint),
         ]
         if config.region or not config.endpoint:
-            problems += name_problems("region", config.region, names.AWS_REGION)
+            problems += name_problems("region", config.region, name_patterns.AWS_REGION)
         if config.role_arn:
-            problems += name_problems("role_arn", config.role_arn, names.AWS_ROLE)
+            problems += name_problems("role_arn", config.role_arn, name_patterns.AWS_ROLE)
         if config.role_arn and config.endpoint:
             problems.append("role_arn: Roles are Amazon's. Leave out the endpoint.")
         return problems
 
     def read(self, source: Source[Any], cursor: Cursor) -> Iterator[Batch]:
-        yield from store.read(source, cursor, Bucket(source))
+        yield from named_items.read(source, cursor, Bucket(source))
 
 
 KIND = S3()

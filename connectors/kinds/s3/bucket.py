@@ -9,8 +9,8 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from config.clouds import aws
 from connectors.kinds.base import Source, SourceFault
 from connectors.kinds.faults import busy, connections
+from connectors.kinds.named_items import Page, Stored
 from connectors.kinds.object_storage import Objects
-from connectors.kinds.store import Page, Stored
 
 _NOT_SIGNED_IN = {
     "AccountProblem",

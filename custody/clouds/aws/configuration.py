@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from config.clouds import aws, names
+from config.clouds import aws, name_patterns
 from config.clouds.aws import Credentials, Guard
 from config.vetted_http import Connections
 from custody.clouds.configuration import CloudConfiguration, CloudRefusal, Endpoint, Prefix, SecretRef, like
@@ -54,10 +54,10 @@ class NotYourExternalId(CloudRefusal):
 class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     credentials: ClassVar = "Set secret_ref, or role_arn, or both."
     bucket: Annotated[
-        str, like(names.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")
+        str, like(name_patterns.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")
     ]
     """The bucket that holds the records."""
-    region: Annotated[str, like(names.AWS_REGION, "Not a valid region, such as eu-central-1.")]
+    region: Annotated[str, like(name_patterns.AWS_REGION, "Not a valid region, such as eu-central-1.")]
     """The region of the bucket and of the keys."""
     prefix: Prefix = ""
     """Names of objects start with this."""
@@ -70,7 +70,7 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     secret_ref: SecretRef = ""
     """Where the secret `ACCESS_KEY_ID:SECRET_ACCESS_KEY` is kept; a session token may follow it."""
     role_arn: Annotated[
-        str, Field(max_length=256), like(names.AWS_ROLE, "Write arn:aws:iam::ACCOUNT_ID:role/NAME.")
+        str, Field(max_length=256), like(name_patterns.AWS_ROLE, "Write arn:aws:iam::ACCOUNT_ID:role/NAME.")
     ] = ""
     """A role to assume, with this organization's id as the external id."""
     external_id: Annotated[str, Field(max_length=64)] = ""

@@ -8,7 +8,7 @@ import requests
 from azure.storage.blob import ContainerClient
 from pydantic import Field
 
-from config.clouds import azure, names
+from config.clouds import azure, name_patterns
 from config.clouds.azure import Application
 from config.vetted_http import Connections
 from custody.clouds.configuration import (
@@ -63,12 +63,14 @@ class NoApplication(CloudRefusal):
 
 class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     credentials: ClassVar = "Set tenant_id and client_id together."
-    account: Annotated[str, like(names.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")]
+    account: Annotated[
+        str, like(name_patterns.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")
+    ]
     """The storage account."""
     container: Annotated[
         str,
         Field(max_length=63),
-        like(names.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens."),
+        like(name_patterns.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens."),
     ]
     """The container that holds the records."""
     prefix: Prefix = ""

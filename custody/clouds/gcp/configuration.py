@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from google.auth.transport.requests import AuthorizedSession
 from google.cloud.storage import Client
 
-from config.clouds import google, names
+from config.clouds import google, name_patterns
 from config.vetted_http import Connections
 from custody.clouds.configuration import CloudConfiguration, CloudRefusal, Endpoint, Prefix, SecretRef, like
 
@@ -39,7 +39,8 @@ class NoServiceAccount(CloudRefusal):
 
 class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     bucket: Annotated[
-        str, like(names.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores.")
+        str,
+        like(name_patterns.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores."),
     ]
     """The bucket that holds the records."""
     prefix: Prefix = ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from connectors.kinds import store
+from connectors.kinds import named_items
 from connectors.kinds.directory import KIND
 from tests.support.reader import Reader
 from tests.threads import HANGS_SECONDS
@@ -276,14 +276,14 @@ def test_each_poll_makes_progress_however_short_it_is(folder: Path, reader: Read
 def test_a_large_folder_is_listed_from_its_last_name_between_full_listings(
     folder: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "SMALL", 2)
+    monkeypatch.setattr(named_items, "SMALL", 2)
     for name in "bcd":
         put(folder / f"{name}.ndjson", lines(1))
     reader.poll()
     put(folder / "a.ndjson", lines(2))
     put(folder / "e.ndjson", lines(3))
     assert reader.poll() == items(3)
-    monkeypatch.setattr(store, "FULL_LISTING_SECONDS", 0)
+    monkeypatch.setattr(named_items, "FULL_LISTING_SECONDS", 0)
     assert reader.poll() == items(2)
 
 

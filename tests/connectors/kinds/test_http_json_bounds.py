@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from connectors.kinds import SourceFault
+from connectors.kinds.batch_bounds import PAGE_BYTES
 from connectors.kinds.http_json import KIND
 from connectors.kinds.http_json.answers import Response
-from connectors.kinds.limits import PAGE_BYTES
 from tests.connectors.bombs import MIB, bomb
 from tests.connectors.kinds.paged_api import IDS, RECORDS, Serve, paged_by_number, reader_of
 from tests.support.reader import Reader

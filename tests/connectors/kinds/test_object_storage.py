@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from connectors import kinds
-from connectors.kinds import object_storage, store
+from connectors.kinds import named_items, object_storage
 from tests.support.azurite import ACCOUNT, Azurite, azurite
 from tests.support.certificates import Authority
 from tests.support.gcs_server import Bucket, GcsServer, gcs_server
@@ -193,7 +193,7 @@ def test_a_listing_of_several_pages_is_gone_through_over_several_polls(
 ) -> None:
     for number in range(23):
         cloud.put(f"{number:04}", lines(number))
-    monkeypatch.setattr(store, "BATCH_LEDGER", 9)
+    monkeypatch.setattr(named_items, "BATCH_LEDGER", 9)
     reader = cloud.reader()
     records: list[bytes] = []
     for _ in range(6):

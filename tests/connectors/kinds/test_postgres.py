@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from connectors.kinds import SourceFault
-from connectors.kinds.postgres import KIND, rows
+from connectors.kinds.postgres import KIND, keyset_rows
 from tests.support.certificates import Authority
 from tests.support.databases import Database, tls_database
 from tests.support.reader import Reader
@@ -342,14 +342,14 @@ def test_a_cursor_value_that_is_too_long_is_a_fault_that_names_its_column(
     database: Database, monkeypatch: pytest.MonkeyPatch, setting: str, row: str
 ) -> None:
     fetched: list[int] = []
-    real = rows._Query.next_rows
+    real = keyset_rows._Query.next_rows
 
     def next_rows(query: Any) -> list[Any]:
         page = real(query)
         fetched.extend(len(text or "") for _, *texts, _, _ in page for text in texts)
         return page
 
-    monkeypatch.setattr(rows._Query, "next_rows", next_rows)
+    monkeypatch.setattr(keyset_rows._Query, "next_rows", next_rows)
     query = f"SELECT 1::numeric AS number, 'a' AS key UNION ALL ({row})"
     reader = Reader(KIND, database.config(query, "number", id="key", lag=0), database.password)
     fault = reader.fault()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from connectors import formats
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, LedgerEntry, Source, SourceFault
-from connectors.kinds.limits import BATCH_BYTES, BATCH_LEDGER, BATCH_SECONDS
+from connectors.kinds.batch_bounds import BATCH_BYTES, BATCH_LEDGER, BATCH_SECONDS
 
 FULL_LISTING_SECONDS = 3600
 SMALL = 5000

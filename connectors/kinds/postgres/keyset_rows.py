@@ -20,7 +20,7 @@ from psycopg import IsolationLevel, sql
 from config.http.strict_json import MAX_BYTES
 from connectors.formats import Item
 from connectors.kinds.base import Batch, Cursor, Source, SourceFault
-from connectors.kinds.limits import BATCH_BYTES, BATCH_SECONDS
+from connectors.kinds.batch_bounds import BATCH_BYTES, BATCH_SECONDS
 from connectors.kinds.postgres.connection import connected
 from connectors.kinds.postgres.refusals import mapped
 
