@@ -19,23 +19,23 @@ _OF_GCS = ("get", "list", "create", "delete")
 
 @dataclass
 class CloudStorage:
-    """A bucket, what a target is configured with to use it, and what its owner may do to it."""
+    """A bucket, the configuration of a target that uses it, and the powers of its owner."""
 
     provider: str
     config: dict[str, str]
     front: WebServer
-    """Where requests arrive."""
+    """The server that receives requests."""
     names: Callable[[], list[str]]
-    """Of all objects and versions."""
+    """Names of all objects and versions."""
     bodies: Callable[[], list[bytes]]
-    """Whatever is still served, of any version."""
+    """Contents that are still served, of any version."""
     recoverable: Callable[[], list[bytes]]
-    """What soft delete keeps."""
+    """Contents that soft delete retains."""
     remove: Callable[[str], None]
-    """An object, whatever it is."""
+    """Delete an object in all versions."""
     replace: Callable[[str, bytes], None]
     drop: Callable[[], None]
-    """The whole bucket."""
+    """Delete the whole bucket."""
 
     @property
     def put_method(self) -> str:
@@ -60,22 +60,24 @@ def amazon_bucket(
     env("DRS_SECRET_AWS", "test:test")
 
     def versions() -> list[dict[str, Any]]:
-        found = s3.list_object_versions(Bucket="records")
-        return [*found.get("Versions", ()), *found.get("DeleteMarkers", ())]
+        listing = s3.list_object_versions(Bucket="records")
+        return [*listing.get("Versions", ()), *listing.get("DeleteMarkers", ())]
 
     def bodies() -> list[bytes]:
-        found = s3.list_object_versions(Bucket="records").get("Versions", ())
-        answers = [s3.get_object(Bucket="records", Key=each["Key"], VersionId=each["VersionId"]) for each in found]
-        return [each["Body"].read() for each in answers]
+        listed = s3.list_object_versions(Bucket="records").get("Versions", ())
+        answers = [
+            s3.get_object(Bucket="records", Key=version["Key"], VersionId=version["VersionId"]) for version in listed
+        ]
+        return [answer["Body"].read() for answer in answers]
 
     def remove(name: str) -> None:
-        for each in versions():
-            if each["Key"] == name:
-                s3.delete_object(Bucket="records", Key=name, VersionId=each["VersionId"])
+        for version in versions():
+            if version["Key"] == name:
+                s3.delete_object(Bucket="records", Key=name, VersionId=version["VersionId"])
 
     def drop() -> None:
-        for each in versions():
-            s3.delete_object(Bucket="records", Key=each["Key"], VersionId=each["VersionId"])
+        for version in versions():
+            s3.delete_object(Bucket="records", Key=version["Key"], VersionId=version["VersionId"])
         s3.delete_bucket(Bucket="records")
 
     return CloudStorage(
@@ -89,7 +91,7 @@ def amazon_bucket(
             "secret_ref": "env:DRS_SECRET_AWS",
         },
         server.front,
-        lambda: [each["Key"] for each in versions()],
+        lambda: [version["Key"] for version in versions()],
         bodies,
         list,
         remove,
@@ -109,7 +111,7 @@ def google_bucket(
     lock = {"objectRetention": {"mode": "Enabled"}} if locked else {}
     soft = {"softDeletePolicy": {"retentionDurationSeconds": str(soft_delete_days * 86400)}}
     server.buckets["records"] = Bucket(versioning={"enabled": versioned}, **soft, **lock)
-    permissions = (*(f"storage.objects.{each}" for each in _OF_GCS), "storage.buckets.get")
+    permissions = (*(f"storage.objects.{action}" for action in _OF_GCS), "storage.buckets.get")
     env("DRS_SECRET_GCP", json.dumps(server.service_account("keeper", *permissions)))
 
     def versions() -> list[Object]:
@@ -119,15 +121,15 @@ def google_bucket(
     def remove(name: str) -> None:
         bucket = server.buckets["records"]
         bucket.pop(name, None)
-        bucket.former = [each for each in bucket.former if each.name != name]
+        bucket.former = [version for version in bucket.former if version.name != name]
 
     return CloudStorage(
         "gcp",
         {"bucket": "records", "prefix": "kept/here", "endpoint": server.url, "secret_ref": "env:DRS_SECRET_GCP"},
         server.front,
-        lambda: [each.name for each in versions()],
-        lambda: [each.body for each in versions()],
-        lambda: [each.body for each in server.buckets["records"].soft_deleted],
+        lambda: [version.name for version in versions()],
+        lambda: [version.body for version in versions()],
+        lambda: [version.body for version in server.buckets["records"].soft_deleted],
         remove,
         lambda name, body: server.put("records", name, body) and None,
         lambda: server.buckets.clear(),
@@ -149,12 +151,12 @@ def azure_container(
         cloud.blob_headers["x-ms-immutable-storage-with-versioning-enabled"] = "true"
 
     def versions() -> list[Blob]:
-        return [each for each in cloud.versions.blobs if not each.deleted_at]
+        return [blob for blob in cloud.versions.blobs if not blob.deleted_at]
 
     def remove(name: str) -> None:
         if cloud.versions.find(name):
             container.delete_blob(name)
-        cloud.versions.blobs = [each for each in cloud.versions.blobs if each.name != name]
+        cloud.versions.blobs = [blob for blob in cloud.versions.blobs if blob.name != name]
 
     def replace(name: str, body: bytes) -> None:
         container.upload_blob(name, body, overwrite=True)
@@ -171,9 +173,9 @@ def azure_container(
             "secret_ref": "env:DRS_SECRET_AZURE",
         },
         cloud.front,
-        lambda: [each.name for each in versions()],
-        lambda: [each.body for each in versions()],
-        lambda: [each.body for each in cloud.versions.blobs if each.deleted_at],
+        lambda: [blob.name for blob in versions()],
+        lambda: [blob.body for blob in versions()],
+        lambda: [blob.body for blob in cloud.versions.blobs if blob.deleted_at],
         remove,
         replace,
         container.delete_container,

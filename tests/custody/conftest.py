@@ -26,7 +26,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(autouse=True)
 def trusted(authority: Authority, settings: object) -> Authority:
-    """The authority of the tests, trusted, and this machine, allowed."""
+    """Trust the tests' authority, and allow this machine."""
     settings.TRUSTED_CA_FILE = str(authority.file)  # type: ignore[attr-defined]
     settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]  # type: ignore[attr-defined]
     return authority
@@ -53,21 +53,21 @@ def _microsoft(authority: Authority) -> Iterator[AzureCloud]:
 
 @pytest.fixture
 def amazon(_amazon: AwsServer) -> AwsServer:
-    """An AWS in which nobody has done anything yet."""
+    """Return an AWS without resources."""
     _amazon.reset()
     return _amazon
 
 
 @pytest.fixture
 def google(_google: GcsServer) -> GcsServer:
-    """A Google Cloud without buckets and keys."""
+    """Return a Google Cloud without buckets and keys."""
     _google.reset()
     return _google
 
 
 @pytest.fixture
 def microsoft(_microsoft: AzureCloud) -> AzureCloud:
-    """An Azure without containers and keys."""
+    """Return an Azure without containers and keys."""
     _microsoft.reset()
     return _microsoft
 
@@ -76,8 +76,8 @@ def microsoft(_microsoft: AzureCloud) -> AzureCloud:
 def storage_of(
     request: pytest.FixtureRequest, trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., CloudStorage]:
-    """Makes an empty bucket at a provider. Whatever fails there is tried anew at once; a marker that was seen is there.
-    Tests that take it away, and those of single requests, have `marker_asked_for` too."""
+    """Return a function that creates an empty bucket at a provider. Faults are retried at once; a marker stays cached.
+    Tests that remove the marker, and those of single requests, use `marker_asked_for` too."""
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 3600.0)
     monkeypatch.setattr(cloud, "FAILING_SECONDS", 0.0)
     makers: dict[str, tuple[str, Any]] = {
@@ -96,13 +96,13 @@ def storage_of(
 
 @pytest.fixture
 def marker_asked_for(storage_of: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before each use of a bucket."""
+    """Look for the marker before each use of a bucket."""
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 0.0)
 
 
 @pytest.fixture
 def use_storage(db: None) -> Callable[[Organization, CloudStorage], StorageTarget]:
-    """Makes a bucket the target of an organization, with the marker in it."""
+    """Return a function that makes a bucket, with its marker, the target of an organization."""
 
     def use(organization: Organization, storage: CloudStorage) -> StorageTarget:
         target = storage_targets.use_own(organization.pk, storage.provider, storage.config)
@@ -116,7 +116,7 @@ def use_storage(db: None) -> Callable[[Organization, CloudStorage], StorageTarge
 
 @pytest.fixture
 def of_amazon(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> Account:
-    """The account of a customer of Amazon's."""
+    """Return a customer's account with Amazon."""
     return amazon_account(amazon, monkeypatch)
 
 
@@ -132,5 +132,5 @@ def of_microsoft(microsoft: AzureCloud, monkeypatch: pytest.MonkeyPatch) -> Acco
 
 @pytest.fixture(params=["of_amazon", "of_google", "of_microsoft"])
 def account(request: pytest.FixtureRequest) -> Account:
-    """Runs a test once with each provider."""
+    """Run a test once with each provider."""
     return request.getfixturevalue(request.param)

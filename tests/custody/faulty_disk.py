@@ -1,4 +1,4 @@
-"""A disk that fails: each call that a vault makes to the operating system can be made to fail in turn."""
+"""A failing disk: each call of a vault to the operating system can fail in turn."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ _BY_DESCRIPTOR = ("fsync", "close")
 
 
 def _is_below(root: Path, path: Any, options: dict[str, Any]) -> bool:
-    """Whether a call is about a file of `root`, named by its path or by the descriptor of a directory."""
+    """Whether a call concerns a file of `root`, named by its path or by its directory's descriptor."""
     descriptor = options.get("dir_fd", options.get("src_dir_fd"))
     above = "" if descriptor is None else os.readlink(f"/proc/self/fd/{descriptor}")
     return os.path.join(above, path).startswith(str(root))
@@ -44,7 +44,7 @@ class FaultyDisk:
         def by_descriptor(descriptor: int) -> None:
             if _is_below(self.root, "", {"dir_fd": descriptor}):
                 if name == "close":
-                    real(descriptor)  # a close that fails has closed all the same
+                    real(descriptor)  # a failed close still closes the descriptor
                     return self._call(name)
                 self._call(name)
             return real(descriptor)
@@ -59,7 +59,7 @@ class FaultyDisk:
 
 @contextmanager
 def faulty_disk(root: Path, fail_at: int | None = None, error: int = errno.EIO) -> Iterator[FaultyDisk]:
-    """Let call number `fail_at` (from 0) below `root` fail with `error`, and only that one."""
+    """Let only call number `fail_at` (from 0) below `root` fail with `error`."""
 
     def fault() -> None:
         raise OSError(error, os.strerror(error))
@@ -91,7 +91,7 @@ def _watched(disk: FaultyDisk) -> Iterator[FaultyDisk]:
 
 @contextmanager
 def full_disk(root: Path) -> Iterator[None]:
-    """Whatever is written to a new file below `root` meets a full disk: the kernel's own, `/dev/full`."""
+    """Make every write to a new file below `root` meet a full disk: the kernel's own, `/dev/full`."""
     real = os.open
 
     def onto_the_full_device(path: Any, flags: int, *args: Any, **options: Any) -> int:

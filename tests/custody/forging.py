@@ -1,4 +1,4 @@
-"""What somebody who holds database and vault, but no signing key, can change."""
+"""Changes that an attacker with database and vault, but without a signing key, can make."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Forgery = Callable[[Entry], None]
 
 
 def _replace(entry: Entry, statement: bytes, signature: bytes, key_id: str) -> None:
-    """Statement, signature and key id, in the row and in the object alike."""
+    """Replace statement, signature and key id, both in the row and in the object."""
     vault, key = vaults.of(entry.target_id), object_key(entry.organization_id, entry.pk)
     body = vault.get(key)
     header, ciphertext = sealer.unpack(body)
@@ -33,9 +33,9 @@ def _replace(entry: Entry, statement: bytes, signature: bytes, key_id: str) -> N
 
 
 def _saying(entry: Entry, **predicate: Any) -> bytes:
-    said = json.loads(bytes(entry.statement))
-    said["predicate"] |= predicate
-    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+    document = json.loads(bytes(entry.statement))
+    document["predicate"] |= predicate
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _signed(key: Ed25519PrivateKey, statement: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What the tests of removing records have in common."""
+"""Helpers for tests of removing records."""
 
 import base64
 import uuid
@@ -39,7 +39,7 @@ class Kept:
         return objects.remove(self.vault, self.organization_id, self.id)
 
     def copies(self) -> list[bytes]:
-        """Of its wrapped data key, in whatever the storage still serves."""
+        """Return the copies of its wrapped data key that the storage still serves."""
         return copies(self.storage.bodies(), self.wrapped)
 
     def names(self) -> list[str]:
@@ -47,9 +47,9 @@ class Kept:
 
 
 def copies(bodies: list[bytes], wrapped: bytes) -> list[bytes]:
-    """Those in which a wrapped data key stands, however it is spelled."""
+    """Return the bodies that contain a wrapped data key in any encoding."""
     spellings = [wrapped, base64.b64encode(wrapped), wrapped.hex().encode()]
-    return [body for body in bodies if any(each in body for each in spellings)]
+    return [body for body in bodies if any(spelling in body for spelling in spellings)]
 
 
 def name_in(storage: CloudStorage, key: str) -> str:
@@ -58,7 +58,7 @@ def name_in(storage: CloudStorage, key: str) -> str:
 
 @pytest.fixture
 def keep(api: Any, use_storage: Any, organization: Organization) -> Callable[[CloudStorage], Kept]:
-    """Takes a record into a bucket."""
+    """Return a function that stores a record in a bucket."""
 
     def take(storage: CloudStorage) -> Kept:
         vault = vaults.of(use_storage(organization, storage).pk)
@@ -70,7 +70,7 @@ def keep(api: Any, use_storage: Any, organization: Organization) -> Callable[[Cl
 
 @pytest.fixture
 def lock(request: pytest.FixtureRequest) -> Callable[[CloudStorage, str, datetime | None], None]:
-    """Locks an object, as the bucket's owner can at any time; until None: for good."""
+    """Return a function that locks an object as the bucket's owner can. Until None means for good."""
 
     def lock_one(storage: CloudStorage, name: str, until: datetime | None) -> None:
         if storage.provider == "aws":
@@ -81,11 +81,11 @@ def lock(request: pytest.FixtureRequest) -> Callable[[CloudStorage, str, datetim
             else:
                 s3.put_object_legal_hold(Bucket="records", Key=name, LegalHold={"Status": "ON"})
         elif storage.provider == "gcp":
-            found = request.getfixturevalue("_google").buckets["records"][name]
-            found.is_held = until is None
-            found.retention = {"mode": "Locked", "retainUntilTime": until.isoformat()} if until else None
+            locked = request.getfixturevalue("_google").buckets["records"][name]
+            locked.is_held = until is None
+            locked.retention = {"mode": "Locked", "retainUntilTime": until.isoformat()} if until else None
         else:
-            found = request.getfixturevalue("_microsoft").versions.find(name)
-            found.until, found.is_held = until, until is None
+            locked = request.getfixturevalue("_microsoft").versions.find(name)
+            locked.until, locked.is_held = until, until is None
 
     return lock_one

@@ -1,4 +1,4 @@
-"""The vault outlives the database: what it holds is never made a second time, and comes back from it as it was."""
+"""The vault outlives the database: its records are never created again, and are adopted unchanged."""
 
 import json
 import uuid
@@ -19,7 +19,7 @@ RAW = b'{"decision_id": "loan-1",  "decided_at": "2026-01-02T03:04:05Z", "outcom
 
 
 def restore_an_older_database(vault_name):
-    """Forget all records, as a restored dump from before them would. The objects of a vault elsewhere remain."""
+    """Forget all records, like restoring a dump from before them. Objects of a vault elsewhere remain."""
     with unguarded():
         Decision.objects.all().delete()
         Entry.objects.all().delete()
@@ -38,13 +38,13 @@ def replace(key, body):
 
 @pytest.fixture
 def first(api, filesystem_vault):
-    """The receipt of a record that the database then forgets."""
+    """Return the receipt of a record that the database then forgets."""
     receipt = api.ingest(RAW).json()
     restore_an_older_database("filesystem")
     return receipt
 
 
-def test_the_same_record_again_is_answered_with_its_first_receipt(api, first):
+def test_the_same_record_again_gets_its_first_receipt(api, first):
     again = api.ingest(RAW)
     assert (again.status_code, again.json()) == (200, first)
     assert api.get("/v1/decisions/loan-1/record").content == RAW
@@ -53,13 +53,13 @@ def test_the_same_record_again_is_answered_with_its_first_receipt(api, first):
 
 
 @pytest.mark.once
-def test_the_same_content_in_another_spelling_leaves_the_first_bytes(api, first):
+def test_the_same_content_in_another_spelling_returns_the_first_bytes(api, first):
     again = api.ingest(json.dumps(json.loads(RAW), indent=1).encode())
     assert (again.status_code, again.json()) == (200, first)
     assert api.get("/v1/decisions/loan-1/record").content == RAW
 
 
-def test_other_content_is_a_conflict_and_the_forgotten_record_is_back(api, first):
+def test_other_content_is_a_conflict_and_the_forgotten_record_is_restored(api, first):
     assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
     assert api.get("/v1/decisions/loan-1/record").content == RAW
     assert api.get("/v1/decisions/loan-1/receipt").json() == first
@@ -67,7 +67,7 @@ def test_other_content_is_a_conflict_and_the_forgotten_record_is_back(api, first
 
 
 @pytest.mark.once
-def test_the_index_row_of_an_adopted_record_says_what_the_record_says(api, first):
+def test_the_index_row_of_an_adopted_record_matches_the_record(api, first):
     api.ingest(RAW.replace(b"denied", b"granted"))
     shown = api.get("/v1/decisions/loan-1").json()
     assert shown["action"] == "denied"
@@ -76,7 +76,7 @@ def test_the_index_row_of_an_adopted_record_says_what_the_record_says(api, first
     assert shown["custody"] == "stored"
 
 
-def test_in_bulk_too(api, first):
+def test_bulk_uploads_adopt_too(api, first):
     lines = b"\n".join([RAW, b'{"decision_id": "loan-2"}', RAW.replace(b"1.50", b"2.50")])
     response = api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson")
     assert [json.loads(line)["status"] for line in response.getvalue().splitlines()] == [
@@ -86,18 +86,18 @@ def test_in_bulk_too(api, first):
     ]
 
 
-def test_the_command_brings_every_forgotten_record_back(api, other_api, each_vault, capsys):
+def test_the_command_restores_every_forgotten_record(api, other_api, each_vault, capsys):
     receipts = {
-        (each, number): each.ingest(b'{"decision_id": "loan-%d"}' % number).json()
-        for each in (api, other_api)
+        (client, number): client.ingest(b'{"decision_id": "loan-%d"}' % number).json()
+        for client in (api, other_api)
         for number in range(5)
     }
     restore_an_older_database(each_vault)
     call_command("custody_reconcile", "--adopt")
     assert "10 adopted from the vault" in capsys.readouterr().out
-    for (each, number), receipt in receipts.items():
-        assert each.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
-        assert each.get(f"/v1/decisions/loan-{number}/record").content == b'{"decision_id": "loan-%d"}' % number
+    for (client, number), receipt in receipts.items():
+        assert client.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
+        assert client.get(f"/v1/decisions/loan-{number}/record").content == b'{"decision_id": "loan-%d"}' % number
     call_command("custody_reconcile", "--adopt")
     assert "0 adopted from the vault" in capsys.readouterr().out
 
@@ -149,7 +149,7 @@ def test_an_object_with_a_changed_header_is_not_adopted(api, organization, first
 
 @pytest.mark.once
 def test_an_object_under_the_genuine_statement_of_another_record_is_not_adopted(api, organization, filesystem_vault):
-    """Both halves are ours and verify alone; together they would prove a record that was never signed."""
+    """Both halves are genuine and verify alone, but together would prove a record that was never signed."""
     one, other = (api.ingest(b'{"decision_id": "loan-%d"}' % number).json() for number in (1, 2))
     restore_an_older_database("filesystem")
     genuine = header_of(vaults.current().get(key_of(other, organization)))
@@ -164,7 +164,7 @@ def test_an_object_under_the_genuine_statement_of_another_record_is_not_adopted(
 @pytest.mark.parametrize(
     "damage", [lambda body: body[:-1], lambda body: b"", lambda body: b"DRS1", lambda body: b"x" * 500]
 )
-def test_a_damaged_object_is_left_where_it_is_and_the_others_are_adopted(api, organization, filesystem_vault, damage):
+def test_a_damaged_object_is_left_and_the_others_are_adopted(api, organization, filesystem_vault, damage):
     one, other = (api.ingest(b'{"decision_id": "loan-%d"}' % number).json() for number in (1, 2))
     restore_an_older_database("filesystem")
     key = key_of(one, organization)
@@ -195,7 +195,7 @@ def test_objects_of_one_organization_are_not_adopted_by_another(api, first):
 
 
 @pytest.mark.once
-def test_a_stray_file_among_the_objects_stops_nothing(api, organization, first, filesystem_vault):
+def test_a_stray_file_among_the_objects_does_not_stop_the_adoption(api, organization, first, filesystem_vault):
     stray = filesystem_vault / organization.id.hex / "records" / "notes.txt"
-    stray.write_text("left here by somebody")
+    stray.write_text("a stray file")
     assert adopt_orphans(organization) == 1

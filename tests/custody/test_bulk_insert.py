@@ -1,4 +1,4 @@
-"""The statement that takes records into custody: any number of them, each wholly or not at all."""
+"""The statement that inserts records in bulk: each is stored completely or not at all."""
 
 import uuid
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def new_record(organization, *, sealed=SealedObject, **fields):
-    """Of one kind of sealed object; `fields` are of the index row."""
+    """Return the rows of a record for one kind of sealed object. `fields` are those of the index row."""
     record_id, now = uuid.uuid4(), timezone.now()
     entry = Entry(
         record_id=record_id, organization=organization, kind="decision", received_at=now, target_id="database",
@@ -31,7 +31,7 @@ def new_record(organization, *, sealed=SealedObject, **fields):
 
 
 def as_stored(record):
-    """The rows that are in the database for a record, each as its values by column."""
+    """Return a record's rows in the database, each as its values by column."""
     pk = record.entry.record_id
     return [
         {field.attname: plain(getattr(row, field.attname)) for field in row._meta.concrete_fields}
@@ -53,7 +53,7 @@ def plain(value):
 
 @pytest.mark.parametrize("sealed", [SealedObject, WaitingObject])
 @pytest.mark.parametrize("count", [1, 2, 64])
-def test_rows_are_stored_as_they_are(organization, sealed, count):
+def test_rows_are_stored_unchanged(organization, sealed, count):
     records = [
         new_record(organization, sealed=sealed, action='Ä "quoted"\n{}\\', decided_at=timezone.now() if n % 2 else None)
         for n in range(count)
@@ -63,7 +63,7 @@ def test_rows_are_stored_as_they_are(organization, sealed, count):
 
 
 @pytest.mark.parametrize("others", [0, 3])
-def test_a_record_that_is_there_is_left_as_it_is(organization, others):
+def test_an_existing_record_is_not_changed(organization, others):
     known, *new = records = [new_record(organization) for _ in range(1 + others)]
     insert([known])
     again = NewRecord(known.entry, SealedObject(key=known.sealed.key, body=b"other"), known.index_row)
@@ -79,7 +79,7 @@ def test_records_of_several_organizations_are_inserted_together(organization, ot
 
 @pytest.mark.postgresql  # SQLite does not look at lengths
 @pytest.mark.parametrize("others", [0, 2])
-def test_a_column_refuses_what_is_too_long_and_nothing_is_stored(organization, others):
+def test_a_value_too_long_for_its_column_is_refused_and_no_row_is_stored(organization, others):
     records = [new_record(organization) for _ in range(others)] + [new_record(organization, source="x" * 129)]
     with pytest.raises(DataError), transaction.atomic():
         insert(records)
@@ -101,7 +101,7 @@ def test_a_connection_prepares_one_statement_for_any_number(organization):
 
 
 def test_the_database_refuses_a_decision_without_an_organization(organization):
-    """By the index row's key to its entry, which has one to its organization."""
+    """The index row's foreign key to its entry ensures it, which has one to its organization."""
     record = new_record(organization)
     record.entry.organization_id = record.index_row.organization_id = uuid.uuid4()
     with pytest.raises(IntegrityError):

@@ -1,4 +1,4 @@
-"""An organization chooses its storage: only what the custody test has proven, with the marker in it, takes records."""
+"""An organization chooses its storage: only storage that passes the custody test and has the marker takes records."""
 
 import json
 
@@ -21,7 +21,7 @@ OF_PROVIDER = {"aws": "of_amazon", "gcp": "of_google", "azure": "of_microsoft"}
 
 @pytest.fixture
 def account_of(request, trusted, monkeypatch):
-    """A customer's account with a provider, as it should be."""
+    """A customer's account with a provider, correctly set up."""
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 0.0)
     monkeypatch.setattr(cloud, "FAILING_SECONDS", 0.0)
     return lambda provider: request.getfixturevalue(OF_PROVIDER[provider])
@@ -47,47 +47,47 @@ def target_of(api, decision_id):
 
 
 @pytest.mark.parametrize("provider", OF_PROVIDER)
-def test_what_the_test_proves_takes_new_records_and_earlier_ones_stay(api, other_api, account_of, provider):
+def test_storage_that_passes_the_test_takes_new_records_and_earlier_ones_stay(api, other_api, account_of, provider):
     account = account_of(provider)
     before = target_of(api, "loan-1")
     answer = put(api, provider, account.config)
     assert answer.status_code == 200, answer.content
-    said = answer.json()
-    assert (said["provider"], said["failing_since"]) == (provider, None)
-    assert [check["status"] for check in said["checks"] if check["id"] in ("configuration", "marker")] == ["pass"] * 2
-    assert target_of(api, "loan-2").pk == said["target_id"]
+    chosen = answer.json()
+    assert (chosen["provider"], chosen["failing_since"]) == (provider, None)
+    assert [check["status"] for check in chosen["checks"] if check["id"] in ("configuration", "marker")] == ["pass"] * 2
+    assert target_of(api, "loan-2").pk == chosen["target_id"]
     assert target_of(other_api, "loan-1") == before
-    assert [each["provider"] for each in said["earlier"]] == ["deployment"]
+    assert [target["provider"] for target in chosen["earlier"]] == ["deployment"]
     for decision_id in ("loan-1", "loan-2"):
         assert api.get(f"/v1/decisions/{decision_id}/record").status_code == 200
     shown = api.get("/v1/custody").json()
-    assert shown == {name: value for name, value in said.items() if name != "checks"}
+    assert shown == {name: value for name, value in chosen.items() if name != "checks"}
 
 
-def test_a_process_that_does_not_know_of_a_choice_yet_says_it_all_the_same(api, account, monkeypatch):
+def test_a_process_that_has_not_seen_a_choice_yet_reports_it_anyway(api, account, monkeypatch):
     storage_targets.current(api.organization.pk)
     monkeypatch.setattr(storage_targets, "forget", lambda: None)
     put(api, "aws", account.config)
     shown = api.get("/v1/custody").json()
     assert shown["provider"] == "aws"
-    assert [each["provider"] for each in shown["earlier"]] == ["deployment"]
+    assert [target["provider"] for target in shown["earlier"]] == ["deployment"]
 
 
-def test_only_what_names_the_place_is_kept(api, account):
+def test_only_settings_that_name_the_place_are_stored(api, account):
     put(api, "aws", {**account.config, "unknown": "canary", "prefix": ""})
-    kept = targets()[0].configuration
-    assert {"kms_key", "signing_key", "kms_endpoint", "unknown", "prefix"}.isdisjoint(kept)
-    assert kept["bucket"] == "records"
+    configuration = targets()[0].configuration
+    assert {"kms_key", "signing_key", "kms_endpoint", "unknown", "prefix"}.isdisjoint(configuration)
+    assert configuration["bucket"] == "records"
 
 
 def keys_of(api):
-    """Who holds the keys that new records are made with."""
-    found = Key.objects.for_organization(api.organization.pk).filter(retired_at=None)
-    return dict(found.values_list("purpose", "provider"))
+    """Return the providers of the keys for new records, by purpose."""
+    keys = Key.objects.for_organization(api.organization.pk).filter(retired_at=None)
+    return dict(keys.values_list("purpose", "provider"))
 
 
 @pytest.mark.parametrize("provider", OF_PROVIDER)
-def test_the_keys_that_are_named_are_used_from_then_on(api, account_of, provider):
+def test_named_keys_are_used_from_then_on(api, account_of, provider):
     account = account_of(provider)
     assert put(api, provider, account.config).status_code == 200
     assert keys_of(api) == {"signing": provider, "wrapping": provider, "index": "local"}
@@ -99,7 +99,7 @@ def test_the_keys_that_are_named_are_used_from_then_on(api, account_of, provider
     assert keys_of(api)["signing"] == provider, "keys are changed by naming others alone"
 
 
-def test_the_deployments_storage_is_not_configured(api, account):
+def test_the_deployment_s_storage_is_not_configured(api, account):
     put(api, "aws", account.config)
     before = targets()
     answer = put(api, "deployment", {"bucket": "records"})
@@ -108,7 +108,7 @@ def test_the_deployments_storage_is_not_configured(api, account):
     assert targets() == before
 
 
-def test_a_configuration_without_keys_leaves_them_as_they_are(api, account):
+def test_a_configuration_without_keys_does_not_change_them(api, account):
     config = {name: value for name, value in account.config.items() if name not in ("kms_key", "signing_key")}
     assert put(api, "aws", config).status_code == 200
     assert set(keys_of(api).values()) == {"local"}
@@ -116,7 +116,7 @@ def test_a_configuration_without_keys_leaves_them_as_they_are(api, account):
 
 
 def test_a_key_that_cannot_be_used_changes_nothing(api, account_of):
-    """Whether it can be, Key Vault says only to who tries."""
+    """Key Vault reveals whether a key is usable only when it is used."""
     account = account_of("azure")
     identity, secret = account.server.application("blobs", "arm", "get")
     account.use_secret(secret)
@@ -128,7 +128,7 @@ def test_a_key_that_cannot_be_used_changes_nothing(api, account_of):
 
 
 def test_storage_that_is_not_proven_is_not_used(api, account):
-    """Nothing failed, and it is not known whether the bucket's own key can be used."""
+    """No check failed, but it is unknown whether the bucket's own key can be used."""
     account.answer_with(lambda request: "encryption" in request.target, b"", 403)
     answer = put(api, "aws", account.config)
     (problem,) = answer.json()["detail"]
@@ -148,7 +148,7 @@ FAILING = [
 def test_a_failed_test_names_each_check_and_changes_nothing(api, account, subtests):
     put(api, "aws", account.config)
     before, events, objects = targets(), AuditEvent.objects.count(), account.server.client("s3").list_objects_v2
-    names = [found["Key"] for found in objects(Bucket="records")["Contents"]]
+    names = [listed["Key"] for listed in objects(Bucket="records")["Contents"]]
     for change, check in FAILING:
         with subtests.test(str(change)):
             answer = put(api, "aws", {**account.config, **change})
@@ -162,11 +162,11 @@ def test_a_failed_test_names_each_check_and_changes_nothing(api, account, subtes
                 assert "input" not in problem
             assert targets() == before
             assert AuditEvent.objects.count() == events
-            assert [found["Key"] for found in objects(Bucket="records")["Contents"]] == names
+            assert [listed["Key"] for listed in objects(Bucket="records")["Contents"]] == names
     assert target_of(api, "loan-1") == before[0]
 
 
-def test_a_marker_that_cannot_be_put_is_one_more_failed_check(api, account):
+def test_a_marker_that_cannot_be_put_is_a_failed_check(api, account):
     account.answer_with(lambda request: request.path.endswith("/MARKER"), b"", 403)
     answer = put(api, "aws", account.config)
     assert answer.status_code == 422
@@ -176,8 +176,8 @@ def test_a_marker_that_cannot_be_put_is_one_more_failed_check(api, account):
     assert targets() == []
 
 
-def test_another_installations_place_is_not_taken(api, account):
-    account.server.client("s3").put_object(Bucket="records", Key="MARKER", Body=b"somebody else's")
+def test_another_installation_s_place_is_refused(api, account):
+    account.server.client("s3").put_object(Bucket="records", Key="MARKER", Body=b"another installation")
     answer = put(api, "aws", account.config)
     (problem,) = answer.json()["detail"]
     assert (answer.status_code, problem["ctx"]["id"]) == (422, "marker")
@@ -185,7 +185,7 @@ def test_another_installations_place_is_not_taken(api, account):
     assert put(api, "aws", {**account.config, "prefix": "ours"}).status_code == 200
 
 
-def test_the_same_place_again_is_the_same_target_and_another_is_another(api, account):
+def test_the_same_place_again_is_the_same_target_and_another_is_new(api, account):
     first = put(api, "aws", account.config).json()["target_id"]
     assert put(api, "aws", dict(reversed(account.config.items()))).json()["target_id"] == first
     second = put(api, "aws", {**account.config, "prefix": "other"}).json()
@@ -195,10 +195,10 @@ def test_the_same_place_again_is_the_same_target_and_another_is_another(api, acc
     assert (third["provider"], third["config"], third["checks"]) == ("deployment", {}, [])
     assert put(api, "aws", account.config).json()["target_id"] == first
     assert len(targets()) == 2
-    assert [each.configuration.get("prefix") for each in targets()] == [None, "other"]
+    assert [target.configuration.get("prefix") for target in targets()] == [None, "other"]
 
 
-def test_each_change_is_in_the_audit_trail_once_and_names_no_secret(api, account):
+def test_each_change_is_audited_once_without_secrets(api, account):
     for _ in range(2):
         put(api, "aws", account.config)
     put(api, "deployment")
@@ -211,7 +211,7 @@ def test_each_change_is_in_the_audit_trail_once_and_names_no_secret(api, account
     ]
 
 
-def test_every_member_may_look_and_owners_alone_choose(organization, api_for, account, subtests):
+def test_every_member_may_view_but_only_owners_choose(organization, api_for, account, subtests):
     asked = len(account.server.front.requests)
     for role in set(Role) - {Role.OWNER, Role.SENDER}:
         with subtests.test(role.value):
@@ -222,7 +222,7 @@ def test_every_member_may_look_and_owners_alone_choose(organization, api_for, ac
             assert targets() == []
 
 
-def test_another_processs_choice_is_followed_once_the_mark_has_changed(api, account, monkeypatch):
+def test_another_process_s_choice_is_followed_once_the_mark_has_changed(api, account, monkeypatch):
     storage_targets.forget()
     monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     changes.forget()
@@ -235,20 +235,20 @@ def test_another_processs_choice_is_followed_once_the_mark_has_changed(api, acco
     assert target_of(api, "loan-3") == targets()[0]
 
 
-def test_a_bucket_belongs_to_an_organization(db):
+def test_a_bucket_belongs_to_one_organization(db):
     with pytest.raises(IntegrityError), transaction.atomic():
         StorageTarget.objects.create(provider="aws")
 
 
 @pytest.mark.parametrize("body", [{"provider": "s3"}, {}, {"provider": "aws", "config": {"bucket": 5}}])
-def test_another_provider_or_a_value_that_is_no_text_is_a_422_of_its_field(api, body):
+def test_another_provider_or_a_value_that_is_not_a_text_is_a_422_of_its_field(api, body):
     answer = api.client.put("/v1/custody", json.dumps(body), content_type="application/json")
     assert answer.status_code == 422
     assert answer.json()["detail"][0]["loc"][:2] in (["body", "provider"], ["body", "config"])
     assert "input" not in answer.json()["detail"][0] or body.get("provider") == "s3"
 
 
-def test_choices_at_once_leave_one_target_in_use(shared_database, organization, api_for, account):
+def test_concurrent_choices_leave_one_target_in_use(shared_database, organization, api_for, account):
     api = api_for(organization)
     put(api, "aws", account.config)
 
@@ -259,7 +259,7 @@ def test_choices_at_once_leave_one_target_in_use(shared_database, organization, 
             storage_targets.use_own(organization.pk, "aws", {**place, "prefix": str(number % 3)})
 
     at_once(6, choose)
-    assert len([each for each in targets() if each.retired_at is None]) == 1
+    assert len([target for target in targets() if target.retired_at is None]) == 1
     assert len(targets()) == 4
     assert Installation.objects.count() == 1
     vaults.forget()

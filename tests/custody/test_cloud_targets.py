@@ -1,4 +1,4 @@
-"""Records in a cloud: taken, kept through its outages, and brought back from it after the restore of a database."""
+"""Records in a cloud: stored, retained through outages, and recalled after a database restore."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,7 +29,7 @@ def target(storage, use_storage, organization):
 
 
 def of(*providers):
-    """These alone: what the services do is the same with each."""
+    """Only these providers: the services do the same with each."""
     return pytest.mark.parametrize("storage", providers, indirect=True)
 
 
@@ -44,7 +44,7 @@ def outage(storage):
     storage.faults.add(503, times=10_000)
 
 
-def test_a_record_is_taken_into_the_cloud_and_read_from_there(api, storage, target):
+def test_a_record_is_stored_in_the_cloud_and_read_from_it(api, storage, target):
     first = api.ingest(RAW)
     assert (first.status_code, api.get(PATH).json()["custody"]) == (201, "stored")
     entry = Entry.objects.get()
@@ -58,7 +58,7 @@ def test_a_record_is_taken_into_the_cloud_and_read_from_there(api, storage, targ
     assert len(storage.names()) == 2
 
 
-def test_an_outage_means_503_and_the_reconciler_finishes_when_it_is_over(api, other_api, storage, target):
+def test_an_outage_is_a_503_and_the_reconciler_finishes_afterwards(api, other_api, storage, target):
     outage(storage)
     refused = api.ingest(RAW)
     assert (refused.status_code, refused["Retry-After"]) == (503, "5")
@@ -74,7 +74,7 @@ def test_an_outage_means_503_and_the_reconciler_finishes_when_it_is_over(api, ot
 
 
 @of("gcp")
-def test_one_who_sends_again_finishes_the_record_and_so_does_bulk(api, storage, target):
+def test_a_retry_finishes_the_record_and_so_does_bulk(api, storage, target):
     outage(storage)
     lines = b"".join(b'{"decision_id": "loan-%d"}\n' % number for number in range(12))
     assert api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson").getvalue().count(b'"unavailable"') == 12
@@ -84,7 +84,7 @@ def test_one_who_sends_again_finishes_the_record_and_so_does_bulk(api, storage, 
     assert not WaitingObject.objects.exists()
 
 
-def test_what_the_database_forgot_comes_back_with_its_first_receipt(api, organization, storage, target):
+def test_a_forgotten_record_is_restored_with_its_first_receipt(api, organization, storage, target):
     receipt = api.ingest(RAW).json()
     an_older_database_is_restored()
     again = api.ingest(RAW)
@@ -100,7 +100,7 @@ def test_what_the_database_forgot_comes_back_with_its_first_receipt(api, organiz
 
 @pytest.fixture
 def second(target, use_storage, storage_of, storage, organization):
-    """What new records go to, after the first: the next provider's bucket."""
+    """Return a function that sends new records to the next provider's bucket."""
     provider = PROVIDERS[(PROVIDERS.index(storage.provider) + 1) % len(PROVIDERS)]
     return lambda: use_storage(organization, storage_of(provider))
 
@@ -108,7 +108,7 @@ def second(target, use_storage, storage_of, storage, organization):
 @pytest.mark.parametrize(
     ("storage", "spelling"), [("aws", RAW), ("azure", RAW.replace(b"  ", b" "))], indirect=["storage"]
 )
-def test_a_record_of_an_earlier_target_is_not_made_a_second_time(api, target, second, spelling):
+def test_a_record_of_an_earlier_target_is_not_created_again(api, target, second, spelling):
     receipt = api.ingest(RAW).json()
     an_older_database_is_restored()
     new = second()
@@ -120,13 +120,13 @@ def test_a_record_of_an_earlier_target_is_not_made_a_second_time(api, target, se
 
 
 @of("gcp")
-def test_in_bulk_too(api, target, second):
+def test_bulk_does_not_create_records_of_an_earlier_target_again(api, target, second):
     lines = [b'{"decision_id": "loan-%d"}' % number for number in range(8)]
     receipts = [api.ingest(line).json() for line in lines[:5]]
     an_older_database_is_restored()
     second()
-    told = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson").getvalue()
-    assert (told.count(b'"replayed"'), told.count(b'"created"')) == (5, 3)
+    results = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson").getvalue()
+    assert (results.count(b'"replayed"'), results.count(b'"created"')) == (5, 3)
     for number, receipt in enumerate(receipts):
         assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
 
@@ -143,7 +143,7 @@ def test_recall_looks_in_every_target(api, organization, target, second):
 
 
 @of("azure")
-def test_an_earlier_target_that_is_gone_stops_nothing_and_is_asked_once_a_minute(api, storage, target, second):
+def test_a_lost_earlier_target_stops_no_record_and_is_asked_once_a_minute(api, storage, target, second):
     api.ingest(RAW)
     outage(storage)
     second()
@@ -153,7 +153,7 @@ def test_an_earlier_target_that_is_gone_stops_nothing_and_is_asked_once_a_minute
     assert asked_once > asked
     assert api.ingest({"decision_id": "loan-3"}).status_code == 201
     assert len(storage.front.requests) == asked_once
-    assert api.get(PATH + "/record").status_code == 503, "what lies there alone is not served"
+    assert api.get(PATH + "/record").status_code == 503, "a record stored only there is not served"
 
 
 @of("gcp")
@@ -167,19 +167,21 @@ def test_earlier_records_are_read_where_they_are(api, target, second):
 
 
 @of("aws")
-def test_one_targets_outage_hides_no_missing_record_of_another(api, other_api, storage, target, second, use_storage):
+def test_an_outage_of_one_target_does_not_hide_a_missing_record_of_another(
+    api, other_api, storage, target, second, use_storage
+):
     api.ingest(RAW)
     new = second()
     api.ingest({"decision_id": "loan-2"})
     lost = Entry.objects.get(target=new)
     vaults.of(new.pk).delete(object_key(lost.organization_id, lost.pk))
     outage(storage)
-    found = services.repair_vaults()
-    assert next(found) == (lost.pk, services.Found.MISSING)
+    findings = services.repair_vaults()
+    assert next(findings) == (lost.pk, services.Found.MISSING)
     with pytest.raises(VaultUnavailable):
-        next(found)
+        next(findings)
 
 
 @of("gcp")
-def test_other_organizations_are_asked_for_nowhere_else(other_api, target):
+def test_other_organizations_targets_are_not_asked(other_api, target):
     assert storage_targets.earlier(other_api.organization.pk) == ([], [])

@@ -1,4 +1,4 @@
-"""The vaults in clouds when something fails there, or is other than it was: nothing is believed, lost or doubled."""
+"""Cloud vaults during faults and unexpected changes: no wrong answer is believed, no record lost or doubled."""
 
 import itertools
 import time
@@ -40,15 +40,15 @@ def vault(storage, use_storage, organization):
     return vaults.of(use_storage(organization, storage).pk)
 
 
-# ── what fails ──
+# ── faults ──
 
 
 def test_a_put_that_fails_before_or_after_its_effect_can_be_repeated(vault, storage, monkeypatch, subtests):
-    path = "/upload" if storage.provider == "gcp" else ""  # a token is asked for with POST, too
+    path = "/upload" if storage.provider == "gcp" else ""  # tokens are requested with POST, too
     for number, (fault, after) in enumerate(itertools.product(FAULTS, [False, True])):
         key = f"{KEY}{number}"
         if fault == "timeout":
-            with monkeypatch.context() as patched:  # so that the put alone has little time
+            with monkeypatch.context() as patched:  # so that only the put has little time
                 patched.setattr(cloud, "MARKED_SECONDS", HANGS_SECONDS)
                 vault.require_marker()
             vault.connections.request_seconds = 0.3
@@ -65,7 +65,7 @@ def test_a_put_that_fails_before_or_after_its_effect_can_be_repeated(vault, stor
 def test_no_use_takes_a_fault_for_an_answer(vault, storage):
     vault.put_new(KEY, b"x")
     for use, fault in itertools.product((use for use in USES if use != "put_new"), (503, 403, "reset")):
-        for skipped in itertools.count():  # each request of this use fails in turn, that for the marker too
+        for skipped in itertools.count():  # each request of this use fails in turn, including that for the marker
             seen = len(storage.front.requests)
             failing = _fail_at(storage, skipped, fault)
             try:
@@ -82,7 +82,7 @@ def test_no_use_takes_a_fault_for_an_answer(vault, storage):
 
 
 class _fail_at:
-    """The request after so many others fails."""
+    """Fail the request after so many others."""
 
     def __init__(self, storage, skipped, fault):
         self._storage, self._left, self._fault, self.hit = storage, skipped, fault, False
@@ -103,7 +103,7 @@ class _fail_at:
 
 
 def those_that_do_not_raise(vault, error):
-    """Of the uses of a vault."""
+    """Return the uses of a vault that do not raise the error."""
     wrong = []
     for use, call in USES.items():
         try:
@@ -117,14 +117,14 @@ def those_that_do_not_raise(vault, error):
     return wrong
 
 
-def test_a_bucket_that_is_gone_is_no_empty_one(vault, storage):
+def test_a_missing_bucket_is_not_an_empty_one(vault, storage):
     vault.put_new(KEY, b"x")
     storage.drop()
     assert those_that_do_not_raise(vault, VaultUnavailable) == []
 
 
-@pytest.mark.parametrize("marker", [None, b"", b"This is the vault of somebody else.\n"])
-def test_without_its_marker_a_bucket_takes_and_gives_nothing(vault, storage, marker):
+@pytest.mark.parametrize("marker", [None, b"", b"This is the vault of another.\n"])
+def test_a_bucket_without_its_marker_stores_and_returns_nothing(vault, storage, marker):
     vault.put_new(KEY, b"x")
     storage.remove(storage.marker)
     if marker is not None:
@@ -160,7 +160,7 @@ def test_an_object_that_arrives_damaged_is_not_stored(vault, storage):
     assert not vault.has(KEY)
 
 
-def test_what_may_not_be_reached_is_not_asked(vault, storage, settings):
+def test_a_refused_address_is_not_contacted(vault, storage, settings):
     settings.ALLOWED_PRIVATE_HOSTS = []
     before = len(storage.front.requests)
     vaults.forget()
@@ -170,8 +170,8 @@ def test_what_may_not_be_reached_is_not_asked(vault, storage, settings):
     assert storage.front.requests[before:] == []
 
 
-def test_no_library_asks_in_threads_of_its_own(storage, use_storage, organization, monkeypatch):
-    start, begun, own = Thread.start, [], current_thread()  # the emulators begin theirs in others
+def test_no_library_requests_in_background_threads(storage, use_storage, organization, monkeypatch):
+    start, begun, own = Thread.start, [], current_thread()  # the emulators start theirs in other threads
 
     def note(thread):
         if current_thread() is own:
@@ -189,10 +189,10 @@ def test_no_request_is_logged(vault, caplog):
     assert caplog.text == ""
 
 
-# ── what is there ──
+# ── contents ──
 
 
-def test_a_list_goes_over_all_pages(vault, storage, monkeypatch):
+def test_a_list_covers_all_pages(vault, storage, monkeypatch):
     if storage.provider == "aws":
         events = vault.client.meta.events
         events.register("provide-client-params.s3.ListObjectsV2", lambda params, **_: {**params, "MaxKeys": 3})
@@ -213,8 +213,8 @@ def test_deleting_leaves_no_version(vault, storage):
     before = storage.names()
     for body in (b"1", b"2"):
         vault.put_new(KEY, body)
-        storage.replace(f"{storage.config['prefix']}/{KEY}", b"by somebody else")
-    vault.put_new(KEY + "0", b"a neighbour of a longer name")
+        storage.replace(f"{storage.config['prefix']}/{KEY}", b"by another writer")
+    vault.put_new(KEY + "0", b"a neighbour with a longer name")
     vault.delete(KEY)
     assert sorted(storage.names()) == sorted([*before, f"{storage.config['prefix']}/{KEY}0"])
 
@@ -228,16 +228,16 @@ def test_a_probe_changes_nothing_and_proves_that_a_put_is_allowed(vault, storage
         vault.probe()
 
 
-def test_the_marker_is_put_once_and_another_installations_stays(vault, storage):
+def test_the_marker_is_put_once_and_another_installation_s_stays(vault, storage):
     before = storage.names()
     vault.mark(Installation.objects.get().uid)
     assert storage.names() == before
-    storage.replace(storage.marker, b"This is the vault of somebody else.\n")
+    storage.replace(storage.marker, b"This is the vault of another.\n")
     with pytest.raises(VaultOfAnother):
         vault.mark(Installation.objects.get().uid)
 
 
-def test_storage_that_replaces_what_is_there_is_not_marked(storage_of, use_storage, organization):
+def test_storage_that_overwrites_objects_is_not_marked(storage_of, use_storage, organization):
     storage = storage_of("gcp")
     answer = storage.front.answer
     storage.front.answer = lambda request: answer(
@@ -248,7 +248,7 @@ def test_storage_that_replaces_what_is_there_is_not_marked(storage_of, use_stora
     storage.front.answer = answer
 
 
-# ── speed, and who waits for whom ──
+# ── speed and waiting ──
 
 
 def test_connections_are_kept_open_between_puts_of_many_threads(vault, storage, monkeypatch):
@@ -261,11 +261,11 @@ def test_connections_are_kept_open_between_puts_of_many_threads(vault, storage, 
 
 
 def markers_sought(storage) -> int:
-    """How often a marker was asked for: a storage that is asked for a token, or twice for an object, does not count."""
+    """Count the requests for markers, without those for tokens and second ones for an object."""
     return sum("MARKER" in unquote(request.target) for request in storage.front.requests)
 
 
-def test_a_marker_that_was_just_seen_is_not_looked_for_again(vault, storage, monkeypatch):
+def test_a_marker_that_was_just_seen_is_not_looked_up_again(vault, storage, monkeypatch):
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 3600)
     vault.require_marker()
     before = markers_sought(storage)
@@ -274,7 +274,7 @@ def test_a_marker_that_was_just_seen_is_not_looked_for_again(vault, storage, mon
     assert markers_sought(storage) == before > 0
 
 
-def test_while_a_bucket_fails_one_thread_tries_again_and_none_waits_for_it(vault, storage, monkeypatch):
+def test_while_a_bucket_fails_one_thread_retries_and_none_waits_for_it(vault, storage, monkeypatch):
     monkeypatch.setattr(cloud, "FAILING_SECONDS", 3600)
     storage.faults.add(503, times=1000)
     with pytest.raises(VaultUnavailable):
@@ -289,6 +289,6 @@ def test_while_a_bucket_fails_one_thread_tries_again_and_none_waits_for_it(vault
     assert len(storage.front.requests) == before
     monkeypatch.setattr(vault, "_failing_until", time.monotonic() - 1)
     storage.faults.clear()
-    with vault._marker_lock:  # somebody tries
+    with vault._marker_lock:  # another thread is retrying
         refused(0)
     assert vault.put_new(KEY, b"x")

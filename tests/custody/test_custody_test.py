@@ -1,4 +1,4 @@
-"""The custody test from each of its doors, the API, the command and the page; its limits; it repeats no secret."""
+"""The custody test by API, command and page: its limits, and that it repeats no secret."""
 
 import io
 import json
@@ -34,27 +34,27 @@ def ask(api: Any, provider: str = "aws", **config: str) -> Any:
 
 
 def rows() -> list[list[str]]:
-    """Everything in the database but when a key was last used."""
-    kept = [model for model in apps.get_models() if model is not ApiKey]
-    return [sorted(map(str, model._base_manager.values_list())) for model in kept]
+    """Return all rows of the database, except when a key was last used."""
+    models = [model for model in apps.get_models() if model is not ApiKey]
+    return [sorted(map(str, model._base_manager.values_list())) for model in models]
 
 
 @pytest.fixture
 def closed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A configuration that is good, of a cloud that is not there."""
+    """Return a valid configuration of a cloud that does not exist."""
     settings.ALLOWED_PRIVATE_HOSTS = ["localhost"]
     monkeypatch.setenv("DRS_SECRET_CLOUD", f"AKIA{CANARY}:{CANARY}")
     where = "http://localhost:1"
     return {**CONFIG, "endpoint": where, "kms_endpoint": where, "sts_endpoint": where}
 
 
-def test_the_answer_has_every_check_and_saves_nothing_here(api: Any, closed: dict[str, str]) -> None:
+def test_the_answer_has_every_check_and_saves_nothing(api: Any, closed: dict[str, str]) -> None:
     before = rows()
     answer = ask(api, **closed)
     assert answer.status_code == 200
-    found = answer.json()
-    assert (found["provider"], found["ok"], found["changed"]) == ("aws", False, False)
-    checks = {each["id"]: each for each in found["checks"]}
+    answered = answer.json()
+    assert (answered["provider"], answered["ok"], answered["changed"]) == ("aws", False, False)
+    checks = {check["id"]: check for check in answered["checks"]}
     assert list(checks)[:3] == ["configuration", "credentials", "bucket"]
     assert (checks["configuration"]["status"], checks["credentials"]["status"]) == ("pass", "fail")
     assert (checks["credentials"]["call"], "firewall" in checks["credentials"]["fix"]) == (
@@ -62,11 +62,11 @@ def test_the_answer_has_every_check_and_saves_nothing_here(api: Any, closed: dic
         True,
     )
     assert checks["bucket"]["status"] == "skipped"
-    assert all(isinstance(each["latency_ms"], int) for each in found["checks"])
+    assert all(isinstance(check["latency_ms"], int) for check in answered["checks"])
     assert rows() == before
 
 
-def test_no_secret_is_repeated_nor_logged(api: Any, closed: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+def test_no_secret_is_repeated_or_logged(api: Any, closed: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
     answers = [
         ask(api, **closed),
         ask(api, **{**closed, "secret_access_key": CANARY}),
@@ -75,7 +75,7 @@ def test_no_secret_is_repeated_nor_logged(api: Any, closed: dict[str, str], capl
         api.post("/v1/custody/test", json.dumps({"provider": CANARY}).encode().replace(b"canary", b"no")),
         api.post("/v1/custody/test", b'{"provider": "aws", "config": {"secret_ref": ["%s"]}}' % CANARY.encode()),
     ]
-    assert CANARY not in "".join(each.content.decode() for each in answers)
+    assert CANARY not in "".join(answer.content.decode() for answer in answers)
     assert CANARY not in caplog.text
 
 
@@ -86,7 +86,7 @@ def test_only_owners_and_admins_test(organization: Any, api_for: Any, role: Role
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Tests that begin and do not end: an event that lets them, and a count of those that have begun."""
+    """Make tests hang. Return an event that releases them, and a count of those that have begun."""
     let_go, begun = threading.Event(), threading.Semaphore(0)
 
     def prove(*_: Any, **__: Any) -> Proof:
@@ -118,20 +118,20 @@ def test_two_tests_run_at_once_in_a_process_and_one_of_an_organization(
         assert begun.acquire(timeout=HANGS_SECONDS)
         assert ask(other_api).status_code == 429
         let_go.set()
-        assert all(each.result().ok for each in running)
+        assert all(test.result().ok for test in running)
 
 
-def test_a_test_that_does_not_come_back_ends_all_the_same(api: Any, held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_that_does_not_return_ends_anyway(api: Any, held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(custody_test, "SECONDS", 0)
-    found = ask(api).json()
-    assert (found["ok"], found["checks"][0]["id"], found["checks"][0]["status"]) == (False, "time", "fail")
+    answered = ask(api).json()
+    assert (answered["ok"], answered["checks"][0]["id"], answered["checks"][0]["status"]) == (False, "time", "fail")
 
 
 def test_the_limits_are_ten_seconds_in_all_and_three_a_call() -> None:
     assert (custody_test.SECONDS, proof.CALL_SECONDS) == (10, 3)
     for provider in ("aws", "gcp", "azure"):
-        asked = {each.id: each for each in custody_test.proving.questions(provider)}
-        rounds = max(_depth(asked, each) for each in asked)
+        asked = {question.id: question for question in custody_test.proving.questions(provider)}
+        rounds = max(_depth(asked, question) for question in asked)
         assert rounds * proof.CALL_SECONDS < custody_test.SECONDS
 
 
@@ -139,7 +139,7 @@ def _depth(asked: dict[str, Question], name: str) -> int:
     return 1 + (_depth(asked, asked[name].needs) if asked[name].needs else 0)
 
 
-def test_calls_run_in_parallel_and_one_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_run_in_parallel_and_a_hanging_one_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "CALL_SECONDS", 3)
     together, let_go = threading.Barrier(3), threading.Event()
 
@@ -155,7 +155,7 @@ def test_calls_run_in_parallel_and_one_that_hangs_holds_up_no_other(monkeypatch:
     ]
     counted: list[int] = []
     cloud = _Nowhere(None, uuid.uuid4())
-    checks = {each.id: each for each in ask_all(cloud, questions, done=counted.append)}
+    checks = {check.id: check for check in ask_all(cloud, questions, done=counted.append)}
     let_go.set()
     assert [checks[name].status for name in ("a", "b", "c")] == ["pass"] * 3
     assert (checks["hangs"].status, "no answer within" in checks["hangs"].detail) == ("fail", True)
@@ -167,15 +167,15 @@ class _Nowhere(Cloud):
     errors = ()
 
 
-def test_a_host_that_is_silent_is_not_waited_for_longer_than_a_call(
+def test_a_silent_host_is_waited_for_no_longer_than_a_call(
     api: Any, closed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "CALL_SECONDS", 2)
     let_go = threading.Event()
     with web_server(lambda _: Reply(str(let_go.wait(HANGS_SECONDS)).encode())) as server:
-        found = ask(api, **{**closed, "sts_endpoint": server.url}).json()
+        answered = ask(api, **{**closed, "sts_endpoint": server.url}).json()
         let_go.set()
-        assert [each["status"] for each in found["checks"][:2]] == ["pass", "fail"]
+        assert [check["status"] for check in answered["checks"][:2]] == ["pass", "fail"]
         assert len(server.requests) == 1  # it was not asked again
 
 
@@ -211,13 +211,13 @@ def test_the_page_has_a_field_for_each_setting_and_a_checklist(signed_in: Any, c
     assert browser.get(f"{PAGE}ibm/").status_code == 404
 
 
-def test_the_page_shows_nothing_again_that_may_be_a_secret(signed_in: Any) -> None:
+def test_the_page_does_not_show_possible_secrets_again(signed_in: Any) -> None:
     entered = {"bucket": "records", "secret_ref": f"AKIA:{CANARY}", "endpoint": f"https://me:{CANARY}@storage.example"}
     shown = signed_in(Role.OWNER).submit(f"{PAGE}aws/", **entered).content.decode()
     assert ("The test failed" in shown, "records" in shown, CANARY in shown) == (True, True, False)
 
 
-def test_a_member_who_may_not_test_is_told_so_on_the_page(signed_in: Any) -> None:
+def test_the_page_tells_a_member_who_may_not_test(signed_in: Any) -> None:
     browser = signed_in(Role.AUDITOR)
     assert "may not test the storage of a custody provider" in browser.get(f"{PAGE}aws/").content.decode()
     assert browser.submit(f"{PAGE}aws/", **CONFIG).status_code == 403

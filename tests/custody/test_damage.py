@@ -1,4 +1,4 @@
-"""A sealed object that is not what was put is never shown as the record."""
+"""A changed sealed object is never shown as the record."""
 
 import json
 
@@ -15,14 +15,14 @@ from tests.support.unguarded import unguarded
 pytestmark = pytest.mark.django_db
 
 RECORD = {"decision_id": "loan-1", "outcome": {"action": "denied"}, "secret": "only-in-custody"}
-# The fixtures are made once for all examples, which is what these tests want.
+# The fixtures are created once for all examples, as these tests need.
 one_record_for_all = settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
 class Shelf:
-    """One stored record and its object, to be replaced as whoever controls the storage could."""
+    """One stored record and its object, to be replaced as an administrator of the storage could."""
 
     def __init__(self, receipt: dict) -> None:
         self.entry = Entry.objects.get(pk=receipt["record_id"])
@@ -42,7 +42,7 @@ def shelf(api):
 
 @pytest.fixture
 def each_shelf(each_vault, shelf):
-    """In each vault."""
+    """Run a test with a record in each vault."""
     return shelf
 
 
@@ -71,7 +71,7 @@ def test_an_object_cut_short_or_grown_is_noticed(shelf, data):
 
 
 @pytest.mark.once
-def test_another_records_object_in_its_place_is_noticed(shelf, api):
+def test_another_record_s_object_in_its_place_is_noticed(shelf, api):
     other = Shelf(api.ingest(RECORD | {"decision_id": "loan-2"}).json())
     shelf.replace(other.original)
     with pytest.raises(Damaged):
@@ -81,7 +81,7 @@ def test_another_records_object_in_its_place_is_noticed(shelf, api):
 @pytest.mark.once
 @pytest.mark.parametrize("column", ["statement", "signature", "key_id"])
 def test_a_row_that_differs_from_the_object_is_noticed(shelf, api, column):
-    """The row could be changed by whoever holds the database: it must say what was signed."""
+    """A database administrator could change the row, which must match the signed statement."""
     other = Shelf(api.ingest(RECORD | {"decision_id": "loan-2"}).json()).entry
     value = "0" * 64 if column == "key_id" else getattr(other, column)
     with unguarded():
@@ -92,7 +92,7 @@ def test_a_row_that_differs_from_the_object_is_noticed(shelf, api, column):
 
 @pytest.mark.once
 @pytest.mark.parametrize("damage", ["changed", "missing"])
-def test_a_harmed_record_is_answered_with_an_error_that_repeats_nothing_of_it(each_shelf, api, damage):
+def test_a_damaged_record_is_answered_with_an_error_that_repeats_none_of_it(each_shelf, api, damage):
     shelf = each_shelf
     if damage == "changed":
         shelf.replace(shelf.original[:-1] + bytes([shelf.original[-1] ^ 1]))
@@ -107,7 +107,7 @@ def test_a_harmed_record_is_answered_with_an_error_that_repeats_nothing_of_it(ea
         assert "denied" not in response.content.decode()
 
 
-def test_a_harmed_record_still_stands_in_lists_and_never_becomes_a_second_one(shelf, api):
+def test_a_damaged_record_stays_in_lists_and_is_not_created_again(shelf, api):
     shelf.replace(b"DRS1")
     assert api.get("/v1/decisions").json()["items"][0]["decision_id"] == "loan-1"
     assert api.ingest(RECORD | {"secret": "other"}).status_code == 500
@@ -116,7 +116,7 @@ def test_a_harmed_record_still_stands_in_lists_and_never_becomes_a_second_one(sh
 
 
 @pytest.mark.once
-def test_a_missing_object_is_told_from_a_damaged_one(each_shelf):
+def test_a_missing_object_is_distinguished_from_a_damaged_one(each_shelf):
     shelf = each_shelf
     with unguarded():
         vaults.current().delete(shelf.key)
@@ -125,5 +125,5 @@ def test_a_missing_object_is_told_from_a_damaged_one(each_shelf):
 
 
 @pytest.mark.once
-def test_an_untouched_object_opens_to_the_bytes_received(shelf):
+def test_an_unchanged_object_opens_to_the_bytes_received(shelf):
     assert json.loads(selectors.opened(shelf.entry).payload) == RECORD

@@ -1,5 +1,5 @@
-"""Whoever adds to a family while it is disposed of waits, and adds nothing. Whoever came first is part of the family,
-which is left alone then."""
+"""Additions to a family during its disposal wait, and then add nothing. Additions that came first are part of the
+family, which is then left alone."""
 
 import threading
 
@@ -27,7 +27,7 @@ from tests.system.live import wait_until
 
 
 class Elsewhere(threading.Thread):
-    """Some work on a connection of its own, and what came of it."""
+    """Work on another database connection, and its outcome."""
 
     def __init__(self, work):
         super().__init__()
@@ -43,7 +43,7 @@ class Elsewhere(threading.Thread):
 
 
 def waits_for_us() -> bool:
-    """Whether somebody does. SQLite does not tell: there the one who came first goes on, which is right as well."""
+    """Whether another connection waits for us. Unknown on SQLite, where the first one proceeds, which is right too."""
     if connection.vendor == "sqlite":
         return True
     with connection.cursor() as cursor:
@@ -52,7 +52,7 @@ def waits_for_us() -> bool:
 
 
 def begun(work) -> Elsewhere:
-    """Some work that goes on elsewhere, once it waits for a lock of ours."""
+    """Start work on another connection, once it waits for our lock."""
     thread = Elsewhere(work)
     thread.start()
     wait_until(lambda: waits_for_us() or not thread.is_alive(), "the other one waits or is done")
@@ -61,7 +61,7 @@ def begun(work) -> Elsewhere:
 
 @pytest.fixture
 def letter(shared_database, api):
-    """An approved notice with what it offers, as services take it."""
+    """Return an approved notice and its additions, as services take them."""
 
     def make():
         done(api.ingest(RECORD))
@@ -83,18 +83,18 @@ def additions(row):
         "new version": lambda: notices.new_version(caller=caller, notice=row),
         "deliver": lambda: notices.deliver(caller=caller, notice=row, channel=Delivery.Channel.HAND),
         "ask": lambda: notices.request_review(notice=row, code=code, message="please"),
-        "readdress": lambda: notices.set_recipient(caller=caller, notice=row, recipient={"name": "Somebody"}),
+        "readdress": lambda: notices.set_recipient(caller=caller, notice=row, recipient={"name": "Another Person"}),
     }
 
 
 def each_of(*names):
-    """Additions, each in a test of its own. SQLite locks everything for any of them: the first shows it there."""
+    """Parametrize additions, each in a separate test. SQLite locks everything for any: there the first one suffices."""
     first, *others = names
-    return pytest.mark.parametrize("name", [first, *(pytest.param(each, marks=pytest.mark.once) for each in others)])
+    return pytest.mark.parametrize("name", [first, *(pytest.param(other, marks=pytest.mark.once) for other in others)])
 
 
 @each_of("reconsider", "draft", "new version", "deliver", "ask", "readdress")
-def test_what_comes_while_a_disposal_commits_adds_nothing(letter, name):
+def test_an_addition_during_the_commit_of_a_disposal_adds_nothing(letter, name):
     chosen = Families(letter.organization_id, [letter.decision_id])
     prepared = services.prepare(chosen, ORDER)
     work = additions(letter)[name]
@@ -112,7 +112,7 @@ def test_what_comes_while_a_disposal_commits_adds_nothing(letter, name):
 
 
 @each_of("reconsider", "draft", "new version", "ask")
-def test_a_family_to_which_something_is_being_added_is_not_disposed_of_without_it(letter, name):
+def test_a_family_with_an_addition_in_progress_is_not_disposed_of_without_it(letter, name):
     caller = callers.system(letter.organization_id)
     notices.deliver(caller=caller, notice=letter, channel=Delivery.Channel.HAND)
     chosen = Families(letter.organization_id, [letter.decision_id])
@@ -122,8 +122,8 @@ def test_a_family_to_which_something_is_being_added_is_not_disposed_of_without_i
     def disposal():
         with transaction.atomic():
             families.lock(chosen)
-            found = families.obstacles(chosen)[letter.decision_id]
-            return found or services.dispose(prepared, chosen.roots)
+            obstacles = families.obstacles(chosen)[letter.decision_id]
+            return obstacles or services.dispose(prepared, chosen.roots)
 
     with transaction.atomic():
         additions(letter)[name]()

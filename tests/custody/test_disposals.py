@@ -1,4 +1,4 @@
-"""Disposing of records: unreadable from one commit on, proven for good, and done again after a restore."""
+"""Disposals of records: unreadable from one commit on, proven for good, and repeated after a restore."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ ORDER = Order(policy=3, days=30, reason="Its retention period is over.", actor="
 
 @pytest.fixture
 def family(api):
-    """Of a decision and two reconsiderations."""
+    """Return the family of a decision and two reconsiderations."""
     receipt = done(api.ingest(RAW))
     for _ in range(2):
         done(reconsider(api))
@@ -39,7 +39,7 @@ def family(api):
 
 @pytest.fixture
 def family_with_a_notice(api):
-    """Of a decision, a reconsideration and a delivered notice."""
+    """Return the family of a decision, a reconsideration and a delivered notice."""
     receipt = done(api.ingest(RAW))
     done(reconsider(api))
     notice = drafted(api)
@@ -57,7 +57,7 @@ def start(family, order=ORDER):
 
 
 def finish(organization):
-    return [sum(each) for each in zip(*services.finish_disposals(organization.pk), strict=True)] or [0, 0]
+    return [sum(counts) for counts in zip(*services.finish_disposals(organization.pk), strict=True)] or [0, 0]
 
 
 def dispose(family, organization):
@@ -75,7 +75,7 @@ def keys_in_the_vault(organization):
     return set(vaults.current(organization.pk).list(f"{organization.pk.hex}/records/"))
 
 
-def test_the_whole_family_is_disposed_of_and_nothing_of_it_is_left_in_the_vault(api, each_vault, family_with_a_notice):
+def test_a_disposal_removes_the_whole_family_from_the_vault(api, each_vault, family_with_a_notice):
     family = family_with_a_notice
     ids = members(family)
     other = done(api.ingest({"decision_id": "other"}))["record_id"]
@@ -88,18 +88,18 @@ def test_the_whole_family_is_disposed_of_and_nothing_of_it_is_left_in_the_vault(
 
 
 @pytest.mark.once
-def test_the_signed_statement_says_which_record_by_which_policy_why_and_by_whom_and_nothing_of_its_content(api, family):
+def test_the_signed_statement_names_record_policy_reason_and_actor_but_no_content(api, family):
     (entry,) = Entry.objects.filter(pk=family.roots[0])
     dispose(family, api.organization)
     row = Disposal.objects.get(pk=entry.pk)
     key = Key.objects.get(key_id=row.key_id)
     message = envelope.pre_authentication_encoding(bytes(row.statement))
     assert signers.verifies(key.algorithm, key.public_pem, bytes(row.signature), message)
-    said = json.loads(bytes(row.statement))
-    (subject,) = said["subject"]
+    statement = json.loads(bytes(row.statement))
+    (subject,) = statement["subject"]
     assert subject["name"] == entry.pk.urn
-    assert said["predicateType"] == disposal_statements.PREDICATE_TYPE
-    assert said["predicate"] | {"disposedAt": ""} == {
+    assert statement["predicateType"] == disposal_statements.PREDICATE_TYPE
+    assert statement["predicate"] | {"disposedAt": ""} == {
         "organization": str(api.organization.pk),
         "kind": "decision",
         "ciphertext": json.loads(bytes(entry.statement))["predicate"]["ciphertext"],
@@ -111,7 +111,7 @@ def test_the_signed_statement_says_which_record_by_which_policy_why_and_by_whom_
     assert disposal_statements.order(row) == ORDER
 
 
-def test_a_family_that_something_was_added_to_since_it_was_looked_at_is_left_alone(api, family):
+def test_a_family_with_an_addition_since_the_preparation_is_left_alone(api, family):
     prepared = services.prepare(family, ORDER)
     done(reconsider(api))
     with transaction.atomic():
@@ -120,7 +120,7 @@ def test_a_family_that_something_was_added_to_since_it_was_looked_at_is_left_alo
     assert api.get("/v1/decisions/loan-1/record").status_code == 200
 
 
-def test_nothing_is_disposed_of_twice(api, family):
+def test_no_record_is_disposed_of_twice(api, family):
     prepared = services.prepare(family, ORDER)
     dispose(family, api.organization)
     with transaction.atomic():
@@ -129,7 +129,7 @@ def test_nothing_is_disposed_of_twice(api, family):
 
 
 @pytest.mark.once
-def test_what_cannot_be_removed_yet_is_told_and_tried_again(api, filesystem_vault, family):
+def test_an_object_that_cannot_be_removed_yet_is_reported_and_retried(api, filesystem_vault, family):
     ids = members(family)
     start(family)
     marker = (filesystem_vault / MARKER).rename(filesystem_vault / "NO-MARKER")
@@ -140,13 +140,13 @@ def test_what_cannot_be_removed_yet_is_told_and_tried_again(api, filesystem_vaul
     assert all(row.problem.startswith("storage filesystem: ") for row in rows)
     assert finish(api.organization) == [0, 0]  # not before its pause is over
     assert [
-        sum(each) for each in zip(*services.finish_disposals(api.organization.pk, retry_now=True), strict=True)
+        sum(counts) for counts in zip(*services.finish_disposals(api.organization.pk, retry_now=True), strict=True)
     ] == [3, 0]
     assert {(row.problem, row.attempts) for row in Disposal.objects.filter(pk__in=ids)} == {("", 0)}
     assert keys_in_the_vault(api.organization) == set()
 
 
-def test_the_clock_finishes_what_a_killed_run_left(api, each_vault, family):
+def test_the_clock_finishes_disposals_of_a_killed_run(api, each_vault, family):
     start(family)
     services.finish_all_disposals()
     assert not Disposal.objects.filter(finished_at=None).exists()
@@ -180,7 +180,7 @@ def files(settings):
 
 
 def dispose_and_restore(family, organization):
-    """A backup of before the disposal has everything, while vault and journal are as they are."""
+    """Restore a backup from before the disposal, while vault and journal stay as they are."""
     saved = transaction.savepoint()
     dispose(family, organization)
     transaction.savepoint_rollback(saved)
@@ -194,14 +194,14 @@ def restored(family, organization):
 
 
 @pytest.mark.once
-def test_nothing_is_told_as_done_before_it_is_in_the_journal(api, family, settings):
+def test_a_disposal_is_done_only_once_it_is_in_the_journal(api, family, settings):
     settings.RETENTION_JOURNAL = "folder:/proc/none"
     start(family)
     assert finish(api.organization) == [0, 3]
     assert all(row.problem.startswith("journal: ") for row in Disposal.objects.all())
 
 
-def test_a_restored_backup_is_not_ready_until_its_disposals_are_done_again(api, client, family_with_a_notice, settings):
+def test_a_restored_backup_is_not_ready_until_its_disposals_are_repeated(api, client, family_with_a_notice, settings):
     dispose_and_restore(family_with_a_notice, api.organization)
     assert client.get("/readyz").json()["journal"] == "failing"
     with pytest.raises(NotReplayed):
@@ -215,7 +215,7 @@ def test_a_restored_backup_is_not_ready_until_its_disposals_are_done_again(api, 
     assert len(files(settings)) == 1  # what is in the journal is not written again
 
 
-def test_a_backup_from_before_the_record_learns_of_its_disposal_too(api, settings):
+def test_a_backup_from_before_the_record_gets_its_disposal_too(api, settings):
     done(api.ingest({"decision_id": "the first, with which the keys are made"}))
     saved = transaction.savepoint()
     record_id = done(api.ingest(RAW))["record_id"]
@@ -227,7 +227,7 @@ def test_a_backup_from_before_the_record_learns_of_its_disposal_too(api, setting
     assert finish(api.organization) == [1, 0]
 
 
-def test_a_family_that_grew_after_the_restore_goes_as_a_whole(api, restored):
+def test_a_family_that_grew_after_the_restore_is_disposed_of_completely(api, restored):
     done(reconsider(api))
     assert list(services.replay()) == [3]
     assert Entry.objects.filter(state="disposed").count() == 4
@@ -235,9 +235,7 @@ def test_a_family_that_grew_after_the_restore_goes_as_a_whole(api, restored):
 
 
 @pytest.mark.once
-def test_a_line_that_was_changed_disposes_of_nothing_and_keeps_the_service_unready(
-    api, client, restored, settings, subtests
-):
+def test_a_changed_line_disposes_of_nothing_and_keeps_the_service_unready(api, client, restored, settings, subtests):
     (file,) = files(settings)
     body = file.read_bytes()
     for changed in (
@@ -258,8 +256,8 @@ def test_a_line_that_was_changed_disposes_of_nothing_and_keeps_the_service_unrea
 
 
 @pytest.mark.once
-def test_nobody_else_writes_a_line(api, other_api, settings, family):
-    """Whoever can write into the folder has no organization's index key."""
+def test_a_line_of_another_writer_is_not_believed(api, other_api, settings, family):
+    """An intruder who can write to the folder lacks the organization's index key."""
     done(other_api.ingest(RAW))
     theirs = Families(other_api.organization.pk, [Entry.objects.get(organization=other_api.organization).pk])
     dispose(theirs, other_api.organization)
@@ -273,9 +271,7 @@ def test_nobody_else_writes_a_line(api, other_api, settings, family):
 
 
 @pytest.mark.once
-def test_a_strange_file_in_the_journal_keeps_nothing_else_from_being_done_again(
-    api, client, restored, settings, subtests
-):
+def test_an_unknown_file_in_the_journal_does_not_stop_the_repetition(api, client, restored, settings, subtests):
     (file,) = files(settings)
     for name in ("README.TXT", "lost+found", "20260101000000aa~", "a" * 200):
         saved = transaction.savepoint()
@@ -292,7 +288,7 @@ def test_a_strange_file_in_the_journal_keeps_nothing_else_from_being_done_again(
 
 
 @pytest.mark.once
-def test_a_line_that_is_there_twice_is_done_once(restored, settings):
+def test_a_repeated_line_is_done_once(restored, settings):
     (file,) = files(settings)
     file.write_bytes(file.read_bytes() * 2)
     assert list(services.replay()) == [3]
@@ -328,7 +324,7 @@ def test_a_journal_whose_disk_is_not_mounted_makes_the_service_unready(api, clie
 
 
 @pytest.mark.once
-def test_without_a_journal_disposals_end_all_the_same(api, client, family, settings):
+def test_without_a_journal_disposals_end_anyway(api, client, family, settings):
     settings.RETENTION_JOURNAL = ""
     assert not journal.is_kept(api.organization.pk)
     dispose(family, api.organization)
@@ -336,7 +332,7 @@ def test_without_a_journal_disposals_end_all_the_same(api, client, family, setti
 
 
 @pytest.mark.once
-def test_a_journal_in_the_storage_of_each_organization_lies_beside_its_records(api, filesystem_vault, family, settings):
+def test_a_journal_in_an_organization_s_storage_is_beside_its_records(api, filesystem_vault, family, settings):
     settings.RETENTION_JOURNAL = "storage"
     assert journal.is_kept(api.organization.pk)
     dispose(family, api.organization)
@@ -345,14 +341,14 @@ def test_a_journal_in_the_storage_of_each_organization_lies_beside_its_records(a
 
 
 @pytest.mark.once
-def test_the_database_itself_is_no_place_for_a_journal(api, family, settings):
+def test_the_database_cannot_hold_the_journal(api, family, settings):
     settings.RETENTION_JOURNAL = "storage"
     assert not journal.is_kept(api.organization.pk)
     dispose(family, api.organization)
 
 
 @pytest.mark.once
-def test_the_journal_says_nothing_that_the_records_said(api, family_with_a_notice, settings):
+def test_the_journal_contains_no_content_of_records(api, family_with_a_notice, settings):
     dispose(family_with_a_notice, api.organization)
     text = b"".join(file.read_bytes() for file in files(settings))
     decoded = b"".join(
@@ -373,7 +369,7 @@ def test_the_journal_says_nothing_that_the_records_said(api, family_with_a_notic
 
 
 @pytest.mark.once
-def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_vault, family):
+def test_a_copy_left_by_a_killed_move_is_removed_too(api, filesystem_vault, family):
     key = object_key(api.organization.pk, family.roots[0])
     body = vaults.current().get(key)
     dispose(family, api.organization)
@@ -388,6 +384,6 @@ def test_a_copy_that_a_killed_move_left_behind_is_removed_again(api, filesystem_
     ("", True), ("storage", True), ("folder:/mnt/journal", True), ("/mnt/journal", False), ("folder:", False),
     ("Storage", False),
 ])  # fmt: skip
-def test_a_setting_that_names_no_journal_keeps_the_service_from_starting(settings, value, is_known):
+def test_an_invalid_journal_setting_stops_the_start(settings, value, is_known):
     settings.RETENTION_JOURNAL = value
-    assert [each.id for each in journal_is_known()] == ([] if is_known else ["custody.E003"])
+    assert [problem.id for problem in journal_is_known()] == ([] if is_known else ["custody.E003"])

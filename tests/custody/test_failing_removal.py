@@ -1,4 +1,4 @@
-"""Whatever goes wrong while a record is destroyed, nothing is called destroyed that somebody can still read."""
+"""No fault during a removal lets a record count as destroyed that can still be read."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def provider(request):
 
 
 class Faulty:
-    """One request fails, after so many others. If it is to take too long, it alone has little time."""
+    """Fail one request, after so many others. If it is to time out, only that one has little time."""
 
     def __init__(self, record, skipped, kind, *, after):
         self.storage, self.left, self.kind, self.after, self.hit = record.storage, skipped, kind, after, False
@@ -27,7 +27,7 @@ class Faulty:
         self.give_time()
 
     def give_time(self):
-        """To the requests that begin from now on."""
+        """Arm the fault for the requests that begin from now on."""
         is_next = self.kind == "timeout" and self.left == 0 and not self.hit
         self.connections.request_seconds = 0.3 if is_next else HANGS_SECONDS
 
@@ -57,7 +57,7 @@ LOCKED_OR_NOT = pytest.mark.parametrize(("provider", "locked"), [("aws", True), 
 
 
 @pytest.mark.parametrize(("provider", "kind", "after"), FAULTS)
-def test_whichever_request_fails_nothing_is_called_destroyed_that_is_not(keep, storage_of, provider, kind, after):
+def test_no_failing_request_lets_a_readable_record_count_as_destroyed(keep, storage_of, provider, kind, after):
     record = keep(storage_of(provider, locked=True))
     for skipped in range(40):
         failing = Faulty(record, skipped, kind, after=after)
@@ -79,7 +79,7 @@ def test_whichever_request_fails_nothing_is_called_destroyed_that_is_not(keep, s
     assert skipped >= 6, "markers, lists and removals"
 
 
-def test_between_its_two_objects_a_record_is_gone_already(keep, storage_of, provider):
+def test_between_the_removals_of_its_two_objects_a_record_is_already_unreadable(keep, storage_of, provider):
     record = keep(storage_of(provider, locked=True))
     key = object_key(record.organization_id, record.id)
     record.storage.faults.add(503, method="DELETE", path=key.replace("/", "%2F") if provider == "gcp" else key)
@@ -93,7 +93,7 @@ def test_between_its_two_objects_a_record_is_gone_already(keep, storage_of, prov
 
 
 @LOCKED_OR_NOT
-def test_without_the_permission_to_delete_nothing_is_called_destroyed(keep, storage_of, provider, locked):
+def test_without_permission_to_delete_no_record_counts_as_destroyed(keep, storage_of, provider, locked):
     record = keep(storage_of(provider, locked=locked))
     record.storage.faults.add(403, method="DELETE", times=1000)
     with pytest.raises(VaultUnavailable):
@@ -118,7 +118,7 @@ def test_at_amazon_each_permission_to_delete_is_needed(keep, storage_of, amazon,
 
 
 @LOCKED_OR_NOT
-def test_without_its_marker_a_bucket_is_not_believed_to_have_lost_a_record(keep, storage_of, provider, locked):
+def test_a_bucket_without_its_marker_does_not_count_as_having_lost_a_record(keep, storage_of, provider, locked):
     record = keep(storage_of(provider, locked=locked))
     record.storage.remove(record.storage.marker)
     with pytest.raises(VaultNotMarked):
@@ -126,8 +126,8 @@ def test_without_its_marker_a_bucket_is_not_believed_to_have_lost_a_record(keep,
     assert record.copies()
 
 
-def test_a_bucket_that_is_emptied_meanwhile_is_not_believed_either(keep, storage_of, monkeypatch):
-    """It may have been made anew by somebody else, and the record lie where it was moved to."""
+def test_a_bucket_that_is_emptied_meanwhile_does_not_count_either(keep, storage_of, monkeypatch):
+    """It may be another new bucket, and the record may be where the old one was moved to."""
     record = keep(storage_of("gcp"))
     versions = record.vault.versions
 
@@ -141,7 +141,7 @@ def test_a_bucket_that_is_emptied_meanwhile_is_not_believed_either(keep, storage
         record.remove()
 
 
-def test_what_others_put_again_and_again_is_not_called_destroyed(keep, storage_of, monkeypatch):
+def test_an_object_that_others_keep_putting_does_not_count_as_destroyed(keep, storage_of, monkeypatch):
     record = keep(storage_of("gcp", locked=True))
     name = record.name.replace("/records/", "/keys/")
     assert name.endswith(data_key_key(record.organization_id, record.id))

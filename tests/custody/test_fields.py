@@ -1,4 +1,4 @@
-"""The fields commitment: what its leaves are, and that one field can be shown and proved without the others."""
+"""The fields commitment: its leaves, and proofs of single fields without the others."""
 
 import json
 
@@ -67,7 +67,7 @@ def test_paths_are_dotted_and_list_items_go_by_index():
         ("0", "0"),
     ],
 )
-def test_a_key_that_a_path_could_misread_is_quoted(key, segment):
+def test_an_ambiguous_key_is_quoted(key, segment):
     assert leaves_of(json.dumps({key: 1})) == {segment: "1"}
     assert leaves_of(json.dumps({"a": {key: {"b": 1}}})) == {f"a.{segment}.b": "1"}
 
@@ -86,7 +86,7 @@ def test_an_empty_container_gives_no_leaf_and_no_leaf_gives_the_root_of_nothing(
     assert fields.commitment(fields.leaves(text.encode()), SALT_KEY) == merkle.EMPTY_ROOT
 
 
-def test_leaves_stand_in_the_order_of_their_paths_code_points():
+def test_leaves_are_in_the_order_of_their_paths_code_points():
     paths = [path for path, _ in fields.leaves('{"b": 1, "a": {"é": 1, "z": 2, "\U0001f600": 3}, "Z": 4}'.encode())]
     assert paths == ["Z", "a.z", "a.é", "a.\U0001f600", "b"]
 
@@ -98,12 +98,13 @@ def test_the_order_of_keys_in_the_payload_does_not_change_the_commitment():
 
 @st.composite
 def spelled_texts(draw: st.DrawFn) -> str:
-    """A JSON text whose characters are escaped, or not, each on its own: quotes and backslashes side by side."""
+    """Draw a JSON text with each character escaped or not, with adjacent quotes and backslashes."""
     characters = draw(
         st.lists(st.sampled_from('"\\\\/:{}[],\x01\x02\n aé😀') | st.characters(exclude_categories=["Cs"]))
     )
     spelled = [
-        draw(st.sampled_from([json.dumps(each), json.dumps(each, ensure_ascii=False)]))[1:-1] for each in characters
+        draw(st.sampled_from([json.dumps(character), json.dumps(character, ensure_ascii=False)]))[1:-1]
+        for character in characters
     ]
     return f'"{"".join(spelled)}"'
 
@@ -128,63 +129,65 @@ def scalars_in(node: object) -> int:
 
 @given(documents, st.booleans())
 def test_every_scalar_has_one_leaf_and_every_path_is_unique(document, ensure_ascii):
-    found = fields.leaves(json.dumps(document, ensure_ascii=ensure_ascii).encode())
-    assert len({path for path, _ in found}) == len(found) == scalars_in(document)
+    leaves = fields.leaves(json.dumps(document, ensure_ascii=ensure_ascii).encode())
+    assert len({path for path, _ in leaves}) == len(leaves) == scalars_in(document)
 
 
 @given(documents, st.booleans())
 def test_a_leaf_reads_as_the_value_at_its_path(document, ensure_ascii):
     for path, spelling in fields.leaves(json.dumps(document, ensure_ascii=ensure_ascii).encode()):
-        value, rest = document, path
-        while rest:
-            segment, rest = next_segment(rest)
+        value, remaining = document, path
+        while remaining:
+            segment, remaining = next_segment(remaining)
             value = value[int(segment)] if isinstance(value, list) else value[segment]
         assert json.loads(spelling) == value
 
 
 def next_segment(path: str) -> tuple[str, str]:
-    """A reader of paths that was not made from the writer."""
+    """Read a path, independently of the writer."""
     if path.startswith('"'):
         segment, end = json.JSONDecoder().raw_decode(path)
         return segment, path[end + 1 :]
-    segment, _, rest = path.partition(".")
-    return segment, rest
+    segment, _, remaining = path.partition(".")
+    return segment, remaining
 
 
 @st.composite
 def disclosures(draw: st.DrawFn) -> tuple[list[Leaf], list[Disclosure], bytes]:
-    """Leaves of a random document, proofs of some of them, and the root they belong to."""
+    """Draw leaves of a document, proofs of some of them, and the root they belong to."""
     document = draw(documents.filter(scalars_in))
-    found = fields.leaves(json.dumps(document).encode())
-    chosen = draw(st.lists(st.sampled_from([path for path, _ in found]), min_size=1, unique=True))
-    return found, fields.disclose(found, SALT_KEY, chosen), fields.commitment(found, SALT_KEY)
+    leaves = fields.leaves(json.dumps(document).encode())
+    chosen = draw(st.lists(st.sampled_from([path for path, _ in leaves]), min_size=1, unique=True))
+    return leaves, fields.disclose(leaves, SALT_KEY, chosen), fields.commitment(leaves, SALT_KEY)
 
 
 @a_few
 @given(disclosures())
 def test_a_disclosure_of_any_subset_verifies(example):
-    found, shown, root = example
-    assert all(each.verifies(root=root, count=len(found)) for each in shown)
+    leaves, shown, root = example
+    assert all(disclosure.verifies(root=root, count=len(leaves)) for disclosure in shown)
 
 
 @pytest.mark.slow
 @a_few
 @given(disclosures(), texts)
 def test_an_altered_value_path_or_salt_does_not_verify(example, other):
-    found, shown, root = example
-    for each in shown:
-        path, spelling = each.leaf
+    leaves, shown, root = example
+    for disclosure in shown:
+        path, spelling = disclosure.leaf
         for leaf in ((path, spelling + " "), (path + "x", spelling), (path, json.dumps(other + spelling))):
-            changed = Disclosure(leaf, each.salt, each.index, each.audit_path)
-            assert not changed.verifies(root=root, count=len(found))
-        salt = bytes([each.salt[0] ^ 1]) + each.salt[1:]
-        assert not Disclosure(each.leaf, salt, each.index, each.audit_path).verifies(root=root, count=len(found))
+            changed = Disclosure(leaf, disclosure.salt, disclosure.index, disclosure.audit_path)
+            assert not changed.verifies(root=root, count=len(leaves))
+        salt = bytes([disclosure.salt[0] ^ 1]) + disclosure.salt[1:]
+        assert not Disclosure(disclosure.leaf, salt, disclosure.index, disclosure.audit_path).verifies(
+            root=root, count=len(leaves)
+        )
 
 
 def test_a_path_cannot_begin_in_the_salt():
-    found = fields.leaves(b'{"events": {"score": 1}, "other": 2}')
-    root = fields.commitment(found, SALT_KEY)
-    (shown,) = fields.disclose(found, SALT_KEY, ["events.score"])
+    leaves = fields.leaves(b'{"events": {"score": 1}, "other": 2}')
+    root = fields.commitment(leaves, SALT_KEY)
+    (shown,) = fields.disclose(leaves, SALT_KEY, ["events.score"])
     shorter = Disclosure(("score", "1"), shown.salt + b"events.", shown.index, shown.audit_path)
     assert shown.verifies(root=root, count=2)
     assert not shorter.verifies(root=root, count=2)
@@ -193,21 +196,21 @@ def test_a_path_cannot_begin_in_the_salt():
 @pytest.mark.slow
 @a_few
 @given(disclosures())
-def test_a_disclosure_holds_no_salt_of_another_field(example):
-    """Without its salt, a field's hash in an audit path says nothing about its value."""
-    found, shown, _ = example
-    everything = fields.disclose(found, SALT_KEY, [path for path, _ in found])
+def test_a_disclosure_contains_no_salt_of_another_field(example):
+    """Without its salt, a field's hash in an audit path reveals nothing about its value."""
+    leaves, shown, _ = example
+    everything = fields.disclose(leaves, SALT_KEY, [path for path, _ in leaves])
     for one in shown:
         given_away = one.salt + "\0".join(one.leaf).encode() + b"".join(one.audit_path)
         assert not any(other.salt in given_away for other in everything if other.index != one.index)
 
 
 def test_salts_differ_between_fields_and_between_records():
-    found = fields.leaves(b'{"a": 1, "b": 1, "c": 1}')
-    here = fields.disclose(found, SALT_KEY, ["a", "b", "c"])
-    elsewhere = fields.disclose(found, bytes(32), ["a", "b", "c"])
-    assert len({each.salt for each in [*here, *elsewhere]}) == 6
-    assert all(len(each.salt) == 32 for each in here)
+    leaves = fields.leaves(b'{"a": 1, "b": 1, "c": 1}')
+    here = fields.disclose(leaves, SALT_KEY, ["a", "b", "c"])
+    elsewhere = fields.disclose(leaves, bytes(32), ["a", "b", "c"])
+    assert len({disclosure.salt for disclosure in [*here, *elsewhere]}) == 6
+    assert all(len(disclosure.salt) == 32 for disclosure in here)
 
 
 @pytest.mark.parametrize("path", ["missing", "a", "a.b.c", ""])

@@ -1,4 +1,4 @@
-"""A statement is believed for its signature alone: what was replaced in object and row alike is not served."""
+"""A statement is believed only for its signature: consistent forgeries of object and row are not served."""
 
 import hashlib
 import json
@@ -50,14 +50,14 @@ def test_a_forged_row_and_object_are_not_served(api, entry, forgery):
 
 
 @pytest.mark.parametrize(("column", "value"), [("kind", "reconsideration"), ("received_at", "2020-01-01T00:00:00Z")])
-def test_an_index_row_that_says_something_else_is_noticed(api, entry, column, value):
+def test_an_index_row_with_another_value_is_noticed(api, entry, column, value):
     with unguarded():
         Decision.objects.filter(pk=entry.pk).update(**{column: value})
     assert_refused_everywhere(api)
 
 
 @pytest.mark.parametrize("column", ["kind", "received_at"])
-def test_rows_that_agree_on_something_else_are_noticed(api, entry, column):
+def test_rows_that_agree_on_another_value_are_noticed(api, entry, column):
     value = {"kind": "reconsideration", "received_at": "2020-01-01T00:00:00Z"}[column]
     for rows in (Entry.objects.filter(pk=entry.pk), Decision.objects.filter(pk=entry.pk)):
         with unguarded():
@@ -66,7 +66,7 @@ def test_rows_that_agree_on_something_else_are_noticed(api, entry, column):
 
 
 def test_a_decision_id_that_points_to_another_record_is_noticed(api, entry):
-    """Both records are genuine; one is shown under the other's id."""
+    """Both records are genuine, but one is shown under the other's id."""
     api.ingest(RECORD | {"decision_id": "loan-2", "outcome": {"action": "approved"}})
     for old, new in (("loan-1", "swapped"), ("loan-2", "loan-1"), ("swapped", "loan-2")):
         with unguarded():
@@ -74,7 +74,7 @@ def test_a_decision_id_that_points_to_another_record_is_noticed(api, entry):
     assert_refused_everywhere(api)
 
 
-def test_another_organizations_row_shows_nothing_of_a_record(api, other_api, entry):
+def test_another_organization_s_row_reveals_nothing_of_a_record(api, other_api, entry):
     with unguarded():
         Decision.objects.filter(pk=entry.pk).update(organization_id=other_api.organization.id)
     assert other_api.get("/v1/decisions/loan-1/record").status_code == 404
@@ -82,8 +82,8 @@ def test_another_organizations_row_shows_nothing_of_a_record(api, other_api, ent
         record_of(Decision.objects.select_related("record").get(pk=entry.pk))
 
 
-def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organization, entry):
-    """Its object lies in our database, where row and object are in one hand."""
+def test_a_record_waiting_for_its_vault_is_verified_too(api, organization, entry):
+    """Its object is in our database, so one attacker can change both row and object."""
     with unguarded():
         Entry.objects.filter(pk=entry.pk).update(signature=b"", statement=b"{}", state=Entry.State.RESERVED)
     with pytest.raises(Damaged):
@@ -92,17 +92,17 @@ def test_a_record_that_still_waits_for_its_vault_is_verified_too(api, organizati
         selectors.statement_digest(Entry.objects.get(pk=entry.pk))
 
 
-def test_what_was_signed_with_a_key_that_is_retired_stays_readable(api, entry):
+def test_a_record_signed_with_a_retired_key_stays_readable(api, entry):
     rotate_key(caller=callers.system(api.organization.id), purpose=Key.Purpose.SIGNING)
     statements._public_key.cache_clear()
     assert selectors.opened(entry).payload == json.dumps(RECORD).encode()
 
 
-def test_the_statement_of_an_untouched_record_is_named_by_its_digest(entry):
+def test_the_statement_of_an_unchanged_record_is_named_by_its_digest(entry):
     assert selectors.statement_digest(entry) == hashlib.sha256(bytes(entry.statement)).digest()
 
 
-def test_a_signing_key_is_asked_for_once(each_vault, entry, django_assert_num_queries, monkeypatch):
+def test_a_signing_key_is_read_once(each_vault, entry, django_assert_num_queries, monkeypatch):
     monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     reads = 1 if SealedObject.objects.exists() else 0  # of the object, from the database vault
     selectors.opened(entry)

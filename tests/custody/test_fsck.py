@@ -1,4 +1,4 @@
-"""`custody_fsck` says "as it was signed" of what is whole, and names whatever is not."""
+"""`custody_fsck` confirms intact records, and names all others."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -52,7 +52,7 @@ def check(*options: str) -> Checked:
 
 
 def fill(api: Any) -> list[Entry]:
-    """A decision with a reconsideration and a notice, and another decision."""
+    """Create a decision with a reconsideration and a notice, and another decision."""
     done(api.ingest(RAW))
     done(reconsider(api))
     done(approve_as_is(api, drafted(api)))
@@ -71,7 +71,7 @@ def flip(body: bytes) -> bytes:
 
 @pytest.fixture(params=["database", "filesystem", "aws"])
 def put(request: pytest.FixtureRequest, api: Any) -> Callable[[Entry, bytes | None], None]:
-    """Puts other bytes in an object's place, or none, as a faulty disk or an administrator of the storage does."""
+    """Replace or remove an object's bytes, like a faulty disk or an administrator of the storage."""
     if request.param == "aws":
         storage = request.getfixturevalue("storage_of")("aws")
         request.getfixturevalue("use_storage")(api.organization, storage)
@@ -116,7 +116,7 @@ def body_of(entry: Entry) -> bytes:
     return vaults.of(entry.target_id).get(object_key(entry.organization_id, entry.pk))
 
 
-def test_each_harm_to_an_object_is_named_until_it_is_repaired(api, put):
+def test_each_damage_to_an_object_is_named_until_it_is_repaired(api, put):
     harmed, other = fill(api)
     whole = check()
     assert (whole.code, whole.lines[-1]) == (0, WHOLE), whole.text
@@ -139,7 +139,7 @@ def test_each_harm_to_an_object_is_named_until_it_is_repaired(api, put):
         assert not Damage.objects.exists()
 
 
-def test_an_object_that_no_row_names_is_damage(api, put):
+def test_an_object_without_a_row_is_damage(api, put):
     _, forgotten = fill(api)
     with unguarded():
         Decision.objects.filter(pk=forgotten.pk)._raw_delete("default")
@@ -149,7 +149,7 @@ def test_an_object_that_no_row_names_is_damage(api, put):
     assert f"{object_key(forgotten.organization_id, forgotten.pk)}: No row names it." in damaged.text
 
 
-def test_a_store_that_is_away_is_not_damage(api, filesystem_vault):
+def test_an_outage_of_the_vault_is_not_damage(api, filesystem_vault):
     fill(api)
     (filesystem_vault / "MARKER").rename(filesystem_vault / "away")
     silent = check()
@@ -233,7 +233,7 @@ def notice_entry() -> Entry:
 
 
 def forget(entry: Entry) -> None:
-    """Remove a record's custody row and object; the rows that refer to it stay."""
+    """Remove a record's custody row and object, but not the rows that refer to it."""
     SealedObject.objects.filter(key=object_key(entry.organization_id, entry.pk)).delete()
     if connection.vendor == "postgresql":  # a deferred check of an earlier insert would meet the missing row
         with connection.cursor() as cursor:
@@ -242,7 +242,7 @@ def forget(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("name", HARMED_ROWS)
-def test_each_harm_to_a_row_is_named(api, name):
+def test_each_damage_to_a_row_is_named(api, name):
     kind, harm = HARMED_ROWS[name]
     fill(api)
     assert check().code == 0
@@ -280,7 +280,7 @@ def test_a_disposal_without_its_custody_row_is_named(api):
     entry.save(force_insert=True)  # the test's end checks foreign keys
 
 
-def test_a_forged_disposal_and_an_object_that_came_back_are_named(api):
+def test_a_forged_disposal_and_a_restored_object_are_named(api):
     entry, _ = fill(api)[::-1]
     body = body_of(entry)
     dispose_of(api.organization, "loan-2")
@@ -309,10 +309,10 @@ def test_a_guard_that_was_dropped_is_named(api):
     assert "damaged: guard custody_key: " in damaged.text
 
 
-# ── its place, and the clock ──
+# ── progress and the clock ──
 
 
-def test_a_check_that_was_stopped_goes_on_where_it_stood_and_counts_each_item_once(api, monkeypatch):
+def test_a_stopped_check_continues_and_counts_each_item_once(api, monkeypatch):
     harmed, _ = fill(api)
     with unguarded():
         SealedObject.objects.filter(key=object_key(harmed.organization_id, harmed.pk)).delete()
@@ -352,10 +352,10 @@ def test_the_clock_checks_a_slice_at_a_time_and_tells_owners_once(api, monkeypat
     assert (send_damage_alerts(), DamageAlert.objects.count()) == (0, 1)
 
 
-# ── what else says that all is well ──
+# ── other commands and pages ──
 
 
-def test_no_other_command_or_page_calls_a_lost_record_whole(api):
+def test_no_other_command_or_page_calls_a_lost_record_intact(api):
     harmed, _ = fill(api)
     decided = {"organization_id": api.organization.pk, "system": "scorer", "ids": ["loan-1", "loan-2"]}
     period = {"begin": datetime(2000, 1, 1, tzinfo=UTC), "end": datetime(2999, 1, 1, tzinfo=UTC)}
@@ -372,7 +372,7 @@ def test_no_other_command_or_page_calls_a_lost_record_whole(api):
     assert Client().get("/readyz").json()["custody"] == "failing"
 
 
-def test_reconcile_and_completeness_know_what_a_check_found(api, filesystem_vault):
+def test_reconcile_and_completeness_report_what_a_check_found(api, filesystem_vault):
     harmed, _ = fill(api)
     path = filesystem_vault / object_key(harmed.organization_id, harmed.pk)
     path.write_bytes(flip(path.read_bytes()))
@@ -383,7 +383,7 @@ def test_reconcile_and_completeness_know_what_a_check_found(api, filesystem_vaul
     assert compare(organization_id=api.organization.pk, system="x", ids=["loan-1"], **period).missing == ["loan-1"]
 
 
-def test_the_start_page_and_the_list_of_records_name_what_is_damaged(api, signed_in):
+def test_the_start_page_and_the_list_of_records_name_damaged_records(api, signed_in):
     harmed, _ = fill(api)
     browser = signed_in()
     assert "Damaged" not in browser.get("/admin/custody/entry/").content.decode()

@@ -1,4 +1,4 @@
-"""The database refuses to remove signed rows, and to change what was signed."""
+"""The database refuses to delete signed rows and to change their signed columns."""
 
 import pytest
 from django.core.management import call_command
@@ -70,20 +70,20 @@ def assert_refused(statement: str) -> None:
 
 @pytest.fixture
 def family(api):
-    """A decision and the notice about it."""
+    """Create a decision and a notice about it."""
     done(api.ingest(RECORD))
     notice = drafted(api)
     done(approve_as_is(api, notice))
     return notice
 
 
-def test_no_statement_of_the_service_removes_or_changes_what_was_signed(family):
+def test_no_statement_of_the_service_removes_or_changes_signed_rows(family):
     assert SealedNotice.objects.count() == 1
     for statement in REFUSED:
         assert_refused(statement)
 
 
-def test_a_disposal_erases_what_it_must_and_its_own_row_stays(api, family):
+def test_a_disposal_erases_columns_but_its_own_row_stays(api, family):
     done(step(api, family, "deliveries", {"channel": "hand"}))
     dispose_of(api.organization)
     assert SealedObject.objects.count() == 0
@@ -93,7 +93,7 @@ def test_a_disposal_erases_what_it_must_and_its_own_row_stays(api, family):
         assert_refused(statement)
 
 
-def test_what_waits_for_its_vault_stays_until_it_is_there(api, filesystem_vault, monkeypatch):
+def test_an_object_waiting_for_its_vault_stays_until_it_is_stored(api, filesystem_vault, monkeypatch):
     (filesystem_vault / "MARKER").rename(filesystem_vault / "gone")
     assert api.ingest(RECORD).status_code == 503
     assert_refused("DELETE FROM custody_waitingobject")
@@ -122,7 +122,7 @@ def test_no_table_is_truncated_nor_any_partition_of_it(api):
         assert_refused(f"TRUNCATE {table} CASCADE")
 
 
-def test_a_guard_that_was_dropped_is_named_and_made_again(db):
+def test_a_dropped_guard_is_named_and_created_again(db):
     assert row_guards.missing() == []
     row_guards.drop()
     tables = {"custody_entry", "custody_key", "decisions_decision", "notices_sealednotice"}
@@ -144,8 +144,8 @@ DISABLED = {"postgresql": ["ALTER TABLE {table} DISABLE TRIGGER {name}"]}
 @pytest.mark.parametrize(
     "table", ["custody_entry", "accounts_auditevent", "accounts_auditseal", "accounts_auditsealhead"]
 )
-def test_a_guard_that_guards_nothing_is_named_and_made_again(api, change, table):
-    connection.check_constraints()  # PostgreSQL alters no table that has checks to come
+def test_an_ineffective_guard_is_named_and_created_again(api, change, table):
+    connection.check_constraints()  # PostgreSQL cannot alter a table with deferred checks
     with connection.cursor() as cursor:
         names = [name for _, name in row_guards._installed(cursor) if name.startswith(f"guard_{table}_delete")]
         for statement in change.get(connection.vendor, NEUTERED[connection.vendor]):
@@ -158,7 +158,7 @@ def test_a_guard_that_guards_nothing_is_named_and_made_again(api, change, table)
 
 
 @pytest.mark.sqlite
-def test_migrations_meet_no_guard_where_they_make_a_table_again(db):
+def test_migrations_meet_no_guard_when_they_rebuild_a_table(db):
     """SQLite refuses to rename a table that a trigger mentions."""
     row_guards.before_migrate(plan=[])
     assert row_guards.missing() == []
@@ -168,7 +168,7 @@ def test_migrations_meet_no_guard_where_they_make_a_table_again(db):
     assert row_guards.missing() == []
 
 
-def test_an_administrator_of_the_database_can_still_do_so(api):
+def test_a_database_administrator_can_still_do_so(api):
     done(api.ingest(RECORD))
     with unguarded():
         Decision.objects.all().delete()

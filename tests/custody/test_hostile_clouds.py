@@ -1,4 +1,4 @@
-"""A cloud that answers what no cloud would: it harms the organization that chose it, and nobody else."""
+"""A cloud with nonsensical answers harms only the organization that chose it."""
 
 import itertools
 import math
@@ -50,7 +50,7 @@ def storage(request, storage_of):
 
 @pytest.fixture
 def answers(monkeypatch):
-    """Has a cloud answer one thing to whatever is asked but for its marker."""
+    """Make a cloud give one answer to all requests but those for its marker."""
 
     def set_to(storage, reply):
         known = storage.front.answer
@@ -89,20 +89,20 @@ def other_organization(other_api, organization):
 
 @pytest.fixture
 def waiting_ones(api, other_api, storage_of, use_storage, organization, other_organization):
-    """Buckets of two organizations, which are back after an outage, with a record waiting for each."""
+    """Return buckets of two organizations after an outage, with a record waiting for each."""
     mine, theirs = storage_of("gcp"), storage_of("aws")
     use_storage(organization, mine)
     use_storage(other_organization, theirs)
-    for each in (mine, theirs):
-        each.faults.add(503, times=10_000)
+    for storage in (mine, theirs):
+        storage.faults.add(503, times=10_000)
     assert (api.ingest(RAW).status_code, other_api.ingest(RAW).status_code) == (503, 503)
-    for each in (mine, theirs):
-        each.faults.clear()
+    for storage in (mine, theirs):
+        storage.faults.clear()
     with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
         yield mine, theirs
 
 
-def test_nonsense_from_one_organization_s_bucket_keeps_nobody_else_s_record_waiting(
+def test_nonsense_from_one_organization_s_bucket_does_not_delay_another_s_record(
     waiting_ones, answers, other_organization
 ):
     answers(waiting_ones[0], json_reply([]))
@@ -110,7 +110,7 @@ def test_nonsense_from_one_organization_s_bucket_keeps_nobody_else_s_record_wait
     assert Entry.objects.get(state="stored").organization == other_organization
 
 
-def test_a_damaged_waiting_object_keeps_no_other_waiting(waiting_ones, organization, other_organization):
+def test_a_damaged_waiting_object_does_not_delay_others(waiting_ones, organization, other_organization):
     vault = vaults.of(Entry.objects.get(organization=organization).target_id)
     vault._locks, vault._locks_until = Locks(of_objects=True, of_all=False), math.inf
     WaitingObject.objects.filter(record__organization=organization).update(body=b"x")
@@ -118,12 +118,12 @@ def test_a_damaged_waiting_object_keeps_no_other_waiting(waiting_ones, organizat
     assert Entry.objects.get(state="stored").organization == other_organization
 
 
-def test_who_was_slow_lets_others_go_first(waiting_ones, organization, other_organization, monkeypatch):
+def test_a_slow_organization_lets_others_go_first(waiting_ones, organization, other_organization, monkeypatch):
     first, then = Entry.objects.order_by("received_at")
     done = []
 
     def slowly(ready):
-        done.extend(each.record.organization_id for each in ready)
+        done.extend(row.record.organization_id for row in ready)
         clock[0] += 30
 
     clock = [0.0]
@@ -164,14 +164,14 @@ def test_once_a_cloud_was_too_slow_one_thread_tries_it_and_the_others_are_refuse
         trying = pool.submit(vault.put_new, "0a/records/ff/ff01", b"x")
         assert asked.acquire(timeout=HANGS_SECONDS)
         at_once(3, refused)
-        assert not asked.acquire(blocking=False), "nobody else has asked"
+        assert not asked.acquire(blocking=False), "no other thread has asked"
         let_go.set()
         assert trying.result()
     storage.front.answer = known
     assert at_once(4, lambda n: vault.put_new(f"0a/records/ff/ff1{n}", b"x")) == [True] * 4
 
 
-def test_a_use_ends_however_many_pages_a_cloud_turns(storage_of, use_storage, organization, monkeypatch):
+def test_a_use_ends_after_a_limit_of_pages(storage_of, use_storage, organization, monkeypatch):
     storage = storage_of("gcp")
     vault = vaults.of(use_storage(organization, storage).pk)
     monkeypatch.setattr(cloud, "USE_SECONDS", 1)
@@ -206,7 +206,7 @@ def test_an_object_that_claims_to_be_huge_is_not_read(storage_of, use_storage, o
     assert len(asked) == 1
 
 
-def test_slow_buckets_do_not_keep_the_worker_that_watches_them(storage_of, use_storage, organization, monkeypatch):
+def test_slow_buckets_do_not_block_the_worker_that_watches_them(storage_of, use_storage, organization, monkeypatch):
     use_storage(organization, storage_of("gcp"))
     probed = []
     monkeypatch.setattr(storage_alerts, "_probe", lambda vault: probed.append(vault) or "slow")

@@ -1,4 +1,4 @@
-"""A new key is for new records; what was made with an earlier one opens and verifies under that."""
+"""A new key is for new records. Records under an earlier key are opened and verified with that key."""
 
 import base64
 import json
@@ -34,7 +34,7 @@ def wrapping_key(receipt):
 
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", ["signing", "wrapping"])
-def test_new_records_are_under_the_new_key_and_old_ones_read_under_theirs(api, purpose):
+def test_new_records_use_the_new_key_and_old_ones_stay_readable(api, purpose):
     before = api.ingest({"decision_id": "old"}).json()
     rotate(api.organization, purpose)
     after = api.ingest({"decision_id": "new"}).json()
@@ -47,8 +47,8 @@ def test_new_records_are_under_the_new_key_and_old_ones_read_under_theirs(api, p
         assert api.ingest({"decision_id": decision_id, "more": 1}).status_code == 409
 
 
-def test_no_key_is_made_under_a_master_key_that_opens_nothing(organization, settings):
-    keyring(organization.pk)  # known to this process, whose master key is not the one of today
+def test_no_key_is_created_under_a_master_key_that_unwraps_nothing(organization, settings):
+    keyring(organization.pk)  # cached by this process, whose master key changes now
     settings.MASTER_KEYS = [bytes(32)]
     with pytest.raises(MasterKeyWrong):
         services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.WRAPPING)
@@ -64,7 +64,7 @@ def test_both_public_halves_are_listed_and_the_earlier_one_is_retired(api):
 
 
 @pytest.mark.once
-def test_a_rotation_is_in_the_audit_trail(api):
+def test_a_rotation_is_audited(api):
     api.ingest({"decision_id": "a"})
     rotate(api.organization, "wrapping")
     event = AuditEvent.objects.get(verb="custody_key.rotated")
@@ -90,27 +90,27 @@ def test_only_an_owner_rotates_keys(organization_without_keys, role):
 
 
 def test_a_running_process_follows_a_rotation_elsewhere(organization, monkeypatch):
-    """It looks at the rows once a second; here, at each use."""
+    """A process reads the rows once a second; here, at each use."""
     monkeypatch.setattr(changes, "SECONDS", 0)
     first = keyring(organization.id)
     known = dict(keyrings._known._rows)
     rotate(organization, "signing")
-    keyrings._known._rows.update(known)  # as in a process that has not heard of it
+    keyrings._known._rows.update(known)  # as in a process that has not read the new rows
     assert keyring(organization.id).signer.key_id != first.signer.key_id
 
 
-def test_what_another_process_sealed_under_a_newer_key_opens_at_once(api):
+def test_a_record_sealed_elsewhere_under_a_newer_key_opens_at_once(api):
     api.ingest({"decision_id": "old"})
     known = dict(keyrings._known._rows)
     rotate(api.organization, "wrapping")
     assert api.ingest({"decision_id": "new"}).status_code == 201
-    keyrings._known._rows.update(known)  # as in a process that has not heard of it for this second
+    keyrings._known._rows.update(known)  # as in a process that has not read the new rows yet
     assert api.get("/v1/decisions/new/record").status_code == 200
     keyrings._known._rows.update(known)
     assert api.ingest({"decision_id": "new"}).status_code == 200
 
 
-def test_two_rotations_at_once_leave_one_key_in_use(shared_database):
+def test_concurrent_rotations_leave_one_key_in_use(shared_database):
     organization = an_organization()
     keyring(organization.id)
     at_once(4, lambda _: rotate(organization, "wrapping"))
@@ -118,7 +118,7 @@ def test_two_rotations_at_once_leave_one_key_in_use(shared_database):
     assert Key.objects.filter(purpose="wrapping", retired_at=None).count() == 1
 
 
-def test_records_taken_while_keys_rotate_are_all_readable(shared_database, api_for):
+def test_records_stored_during_rotations_are_all_readable(shared_database, api_for):
     organization = an_organization()
     callers = [api_for(organization) for _ in range(4)]
 
@@ -129,7 +129,7 @@ def test_records_taken_while_keys_rotate_are_all_readable(shared_database, api_f
             return []
         return [callers[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(6)]
 
-    statuses = [status for each in at_once(5, work) for status in each]
+    statuses = [status for batch in at_once(5, work) for status in batch]
     assert statuses == [201] * 24
     keyrings.forget()
     assert Entry.objects.count() == 24

@@ -1,4 +1,4 @@
-"""An organization's keys are rows, wrapped under the master key, made once, and never replaced in silence."""
+"""An organization's keys are rows, wrapped under the master key, created once, and never replaced silently."""
 
 import base64
 import os
@@ -27,7 +27,7 @@ def an_organization(name="Example Bank"):
 
 
 def used_again(organization):
-    """The keys as a process that starts now would load them."""
+    """Return the keys as a new process would load them."""
     keyrings.forget()
     return keyring(organization.id)
 
@@ -42,18 +42,18 @@ def rows(organization):
 
 @pytest.fixture
 def used(organization):
-    """An organization that has used its keys."""
+    """Return an organization that has used its keys."""
     keyring(organization.id)
     return organization
 
 
-def test_three_secrets_are_made_on_first_use(used):
+def test_three_secrets_are_created_on_first_use(used):
     assert sorted(rows(used)) == PURPOSES
     assert len({bytes(row.unwrap()) for row in rows(used).values()}) == 3
 
 
 @pytest.mark.once
-def test_the_database_holds_no_secret_in_clear(used):
+def test_the_database_holds_no_plaintext_secret(used):
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM custody_key")
         stored = b"\n".join(
@@ -78,7 +78,7 @@ def test_two_organizations_share_no_key(used):
     assert not set(identities(keyring(used.id))) & set(identities(keyring(other.id)))
 
 
-def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database):
+def test_concurrent_first_use_in_threads_gives_one_keyring(shared_database):
     organization = an_organization()
     loaded = at_once(12, lambda _: keyring(organization.id))
     assert len({identities(ring) for ring in loaded}) == 1
@@ -86,8 +86,8 @@ def test_first_use_in_many_threads_at_once_gives_one_keyring(shared_database):
 
 
 @pytest.mark.boots
-def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, tmp_path):
-    """Each has a DATA_DIR of its own; they share the database and the master key."""
+def test_concurrent_first_use_on_machines_gives_one_keyring(shared_database, tmp_path):
+    """Each machine has its own DATA_DIR. They share the database and the master key."""
     organization = an_organization()
     program = (
         "import os, sys, uuid, django; django.setup()\n"
@@ -102,9 +102,11 @@ def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, t
     }
     go, outputs = tmp_path / "go", [tmp_path / f"{machine}.txt" for machine in range(4)]
     os.mkfifo(go)
-    held = os.open(go, os.O_RDWR)  # so that who opens it waits for nobody
+    held = os.open(go, os.O_RDWR)  # so that opening it does not block
     errors = tmp_path / "errors"
-    machines = [Service("django", environment | {"DATA_DIR": str(tmp_path / each.stem)}, errors) for each in outputs]
+    machines = [
+        Service("django", environment | {"DATA_DIR": str(tmp_path / output.stem)}, errors) for output in outputs
+    ]
     processes = [
         machine.fork(program, [str(organization.id)], output, errors, go)
         for machine, output in zip(machines, outputs, strict=True)
@@ -121,7 +123,7 @@ def test_first_use_on_many_machines_at_once_gives_one_keyring(shared_database, t
 
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_a_lost_row_is_named_and_never_made_anew(used, purpose):
+def test_a_lost_row_is_named_and_its_key_is_not_created_again(used, purpose):
     with unguarded():
         rows(used)[purpose].delete()
     with pytest.raises(KeyMissing):
@@ -131,7 +133,7 @@ def test_a_lost_row_is_named_and_never_made_anew(used, purpose):
 
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_another_organizations_secret_in_a_rows_place_is_refused(used, purpose):
+def test_a_secret_moved_from_another_organization_s_row_is_refused(used, purpose):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     keyring(other.id)
     theirs = rows(other)[purpose]
@@ -142,7 +144,7 @@ def test_another_organizations_secret_in_a_rows_place_is_refused(used, purpose):
 
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_a_secret_that_is_another_key_than_the_row_says_is_refused(used, purpose):
+def test_a_secret_that_does_not_match_its_row_is_refused(used, purpose):
     row = rows(used)[purpose]
     row.wrap(os.urandom(32))
     row.save()
@@ -152,14 +154,14 @@ def test_a_secret_that_is_another_key_than_the_row_says_is_refused(used, purpose
 
 @pytest.mark.once
 @pytest.mark.parametrize("wrapped", [b"", b"short", bytes(60)])
-def test_a_row_that_holds_no_wrapped_secret_is_refused(used, wrapped):
+def test_a_row_without_a_wrapped_secret_is_refused(used, wrapped):
     Key.objects.filter(organization=used, purpose="wrapping").update(wrapped=wrapped)
     with pytest.raises(MasterKeyWrong):
         used_again(used)
 
 
 @pytest.mark.once
-def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, settings):
+def test_under_another_master_key_nothing_is_unwrapped_and_no_key_is_created(api, used, settings):
     other = services.create_organization(name="Other", owner_email="o@other.example", actor=audit.SYSTEM)
     settings.MASTER_KEYS = [os.urandom(32)]
     keyrings.forget()
@@ -172,7 +174,7 @@ def test_under_another_master_key_nothing_opens_and_no_key_is_made(api, used, se
 
 
 @pytest.mark.once
-def test_a_key_that_does_not_open_makes_the_service_not_ready(used, settings):
+def test_a_key_that_cannot_be_unwrapped_makes_the_service_unready(used, settings):
     wrapped_secrets.probe()
     settings.MASTER_KEYS = [os.urandom(32)]
     with pytest.raises(MasterKeyWrong):
@@ -180,7 +182,7 @@ def test_a_key_that_does_not_open_makes_the_service_not_ready(used, settings):
 
 
 @pytest.mark.once
-def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api):
+def test_without_its_keys_a_record_is_refused_and_the_answer_names_no_row(api):
     assert api.ingest({"decision_id": "a"}).status_code == 201
     with unguarded():
         Key.objects.filter(purpose="wrapping").delete()
@@ -191,7 +193,7 @@ def test_without_its_keys_a_record_is_not_taken_and_the_answer_tells_no_row(api)
     assert not Decision.objects.filter(decision_id="b").exists()
 
 
-def test_keys_of_a_transaction_that_failed_are_not_remembered(organization_without_keys, monkeypatch):
+def test_keys_of_a_failed_transaction_are_not_remembered(organization_without_keys, monkeypatch):
     """A record sealed under them could never be opened again."""
     monkeypatch.setattr(db, "in_transaction", lambda: connection.in_atomic_block)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Keys that earlier versions kept in files come into the database, and nothing is guessed where one is missing."""
+"""Keys in files of earlier versions are imported into the database. Missing ones are not guessed."""
 
 import os
 from pathlib import Path
@@ -21,13 +21,13 @@ SECRET_KEY = "the secret key of before"
 
 @pytest.fixture
 def api(api_without_keys: Api) -> Api:
-    """Of an organization whose keys each test makes, under the master key that there is by then."""
+    """Return a client of an organization without keys, so that each test creates them under its own master key."""
     return api_without_keys
 
 
 @pytest.fixture
 def before(settings, tmp_path, request) -> Path:
-    """An installation as an earlier version left it, with a record in custody. Returns the folder of its keys."""
+    """Create an installation of an earlier version, with a record in custody. Return the folder of its keys."""
     settings.DATA_DIR, settings.SECRET_KEY_IS_SET = tmp_path, False
     pepper = Pepper(generation=1)
     request.getfixturevalue("db")
@@ -62,7 +62,7 @@ def start_again() -> None:
     keyrings.forget()
 
 
-def test_before_the_import_nothing_is_read_and_nothing_made(before, api):
+def test_before_the_import_no_key_is_read_or_created(before, api):
     answer = api.get("/v1/decisions/a/record")
     assert answer.status_code == 503
     assert "keys_import" in answer.json()["detail"]
@@ -90,7 +90,7 @@ def test_under_a_wrong_master_key_nothing_is_imported(before, settings):
     assert Key.objects.get(purpose="index").wrapped_by
 
 
-def test_after_it_everything_goes_on_without_the_files(before, api):
+def test_after_the_import_the_files_are_not_needed(before, api):
     call_command("keys_import")
     for path in before.rglob("*"):
         if path.is_file():
@@ -114,7 +114,7 @@ def test_a_second_import_changes_nothing(before, api):
     [("index.key", None), ("index.key", b""), ("signing.pem", b"garbage"), ("signing.pem", bytes(32)),
      ("wrapping.key", b""), ("wrapping.key", bytes(32))],
 )  # fmt: skip
-def test_a_file_that_is_missing_or_another_key_is_named_and_the_rest_imported(before, api, capsys, name, content):
+def test_a_missing_or_wrong_file_is_named_and_the_others_are_imported(before, api, capsys, name, content):
     path = before / api.organization.id.hex / name
     path.unlink() if content is None else write(path, content)
     with pytest.raises(CommandError, match="1 missing"):
@@ -123,7 +123,7 @@ def test_a_file_that_is_missing_or_another_key_is_named_and_the_rest_imported(be
     assert Key.objects.exclude(wrapped_by="").count() == 2
 
 
-def test_without_the_secret_key_of_before_no_pepper_is_guessed(before, api, capsys):
+def test_without_the_earlier_secret_key_no_pepper_is_guessed(before, api, capsys):
     (before / "secret_key").unlink()
     with pytest.raises(CommandError):
         call_command("keys_import")
@@ -131,7 +131,7 @@ def test_without_the_secret_key_of_before_no_pepper_is_guessed(before, api, caps
     assert Pepper.objects.count() == 0
 
 
-def test_a_secret_key_that_is_set_goes_before_the_file_and_fallbacks_still_count(before, api, settings):
+def test_a_secret_key_setting_takes_precedence_over_the_file_and_fallbacks_still_count(before, api, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_IS_SET = "a newer one", True
     settings.SECRET_KEY_FALLBACKS = [SECRET_KEY]
     call_command("keys_import")
@@ -140,7 +140,7 @@ def test_a_secret_key_that_is_set_goes_before_the_file_and_fallbacks_still_count
     assert token_hashing.peppers() == [b"a newer one", SECRET_KEY.encode()]
 
 
-def test_a_file_that_others_can_read_is_not_taken(before, api):
+def test_a_file_that_others_can_read_is_refused(before, api):
     (before / api.organization.id.hex / "index.key").chmod(0o644)
     with pytest.raises(CommandError):
         call_command("keys_import")

@@ -1,4 +1,4 @@
-"""A move that is killed at any request goes on where it was; a record is readable at every moment, and exists once."""
+"""A move that is killed at any request can be resumed. Each record stays readable and exists once."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 COUNT = 20
 
 
-def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
+def test_kill_9_during_a_move_loses_and_doubles_no_record(
     shared_database, organization, api_for, storage_of, use_storage, capsys, tmp_path
 ):
     api = api_for(organization)
@@ -32,7 +32,7 @@ def test_kill_9_in_the_middle_of_a_move_loses_and_doubles_nothing(
     }
     service = Service("django", environment, tmp_path / "log")
     answer, moved = storage.front.answer, 0
-    # After its fifth put took effect, and when it reads back what the first run had copied.
+    # After its fifth put took effect, and while it reads back the copies of the first run.
     for method, count in (("POST", 5), ("GET", 9)):
         seen, running = [], []
 

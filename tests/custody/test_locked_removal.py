@@ -1,5 +1,5 @@
-"""A locked object may stay when its record is destroyed, for its data key lies apart. Where the data key itself stays,
-the record is not called destroyed."""
+"""A locked object may stay when its record is destroyed, because its data key is a separate object. If the data key
+itself stays, the record does not count as destroyed."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,7 +34,7 @@ def test_a_locked_object_stays_without_its_data_key(keep, lock, storage_of, prov
         record.get()
 
 
-def test_once_its_lock_is_over_it_is_removed_too(keep, lock, storage_of):
+def test_a_locked_object_is_removed_after_its_lock_expires(keep, lock, storage_of):
     record = keep(storage_of("gcp", locked=True))
     until = in_days(30)
     lock(record.storage, record.name, until)
@@ -46,8 +46,8 @@ def test_once_its_lock_is_over_it_is_removed_too(keep, lock, storage_of):
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("is_earlier", [False, True], ids=["current", "an earlier version"])
-def test_a_record_from_before_the_lock_is_not_called_destroyed(keep, lock, storage_of, provider, is_earlier):
-    """Its data key lies in its object, which cannot be removed."""
+def test_a_record_from_before_the_lock_does_not_count_as_destroyed(keep, lock, storage_of, provider, is_earlier):
+    """Its data key is in its object, which cannot be removed."""
     record = keep(storage_of(provider, locked=True))
     record.storage.replace(record.name, record.body)
     until = in_days(400)
@@ -61,7 +61,7 @@ def test_a_record_from_before_the_lock_is_not_called_destroyed(keep, lock, stora
     assert record.copies()
 
 
-def test_a_locked_object_that_cannot_be_parsed_is_not_called_destroyed(keep, lock, storage_of):
+def test_a_locked_object_that_cannot_be_parsed_does_not_count_as_destroyed(keep, lock, storage_of):
     record = keep(storage_of("gcp", locked=True))
     record.storage.replace(record.name, b"x" + record.body[1:])
     lock(record.storage, record.name, in_days(1))
@@ -69,7 +69,7 @@ def test_a_locked_object_that_cannot_be_parsed_is_not_called_destroyed(keep, loc
         record.remove()
 
 
-def test_a_policy_of_the_whole_bucket_keeps_data_keys_too_and_that_is_told(keep, storage_of, google):
+def test_a_bucket_s_retention_policy_keeps_data_keys_too_and_is_reported(keep, storage_of, google):
     storage = storage_of("gcp")
     google.buckets["records"].settings["retentionPolicy"] = {"retentionPeriod": str(30 * 86400)}
     record = keep(storage)
@@ -81,7 +81,7 @@ def test_a_policy_of_the_whole_bucket_keeps_data_keys_too_and_that_is_told(keep,
         assert record.remove() == Removal()
 
 
-def test_a_data_key_is_found_in_a_bucket_that_locks_no_more(keep, storage_of, organization, microsoft):
+def test_a_data_key_is_found_in_a_bucket_that_no_longer_locks(keep, storage_of, organization, microsoft):
     record = keep(storage_of("azure", locked=True))
     microsoft.blob_headers.clear()
     vaults.forget()
@@ -92,7 +92,7 @@ def test_a_data_key_is_found_in_a_bucket_that_locks_no_more(keep, storage_of, or
     assert not record.copies()
 
 
-def test_a_lock_that_a_data_key_has_by_default_for_a_minute_is_waited_for(keep, storage_of, amazon):
+def test_a_short_default_lock_of_a_data_key_is_waited_for(keep, storage_of, amazon):
     storage = storage_of("aws", locked=True)
     rule = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 30}}
     amazon.client("s3").put_object_lock_configuration(

@@ -1,4 +1,4 @@
-"""Where objects are locked, what destroys a record is not: the wrapped data key is an object of its own, put first."""
+"""In vaults that lock objects, the wrapped data key is a separate object without a lock, put first."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ def entry(api, vault):
 
 
 def of(*providers):
-    """These alone: what is done with the two objects is the same with each."""
+    """Only these providers: the services use the two objects alike with each."""
     return pytest.mark.parametrize("storage", providers, indirect=True)
 
 
@@ -53,7 +53,7 @@ def forget_records():
         Entry.objects.all().delete()
 
 
-def test_the_data_key_lies_apart_was_put_first_and_opens_the_record(api, entry, vault, storage):
+def test_the_data_key_is_separate_put_first_and_opens_the_record(api, entry, vault, storage):
     key, key_of_dek = keys_of(entry)
     header, _ = sealer.unpack(vault.get(key))
     assert (header.wrapped_dek, len(vault.get(key_of_dek))) == (b"", 40)
@@ -64,12 +64,12 @@ def test_the_data_key_lies_apart_was_put_first_and_opens_the_record(api, entry, 
 
 
 @of("gcp")
-def test_without_its_data_key_a_record_cannot_be_read_and_is_named_as_missing(api, entry, vault):
+def test_a_record_without_its_data_key_is_unreadable_and_named_as_missing(api, entry, vault):
     vault.delete(keys_of(entry)[1])
     assert api.get("/v1/decisions/loan-1/record").status_code == 500
     with pytest.raises(ObjectMissing, match="/keys/"):
         objects.get(vault, entry.organization_id, entry.pk)
-    assert [found for _, found in services.repair_vaults()] == [services.Found.MISSING]
+    assert [finding for _, finding in services.repair_vaults()] == [services.Found.MISSING]
 
 
 @of("aws")
@@ -81,7 +81,7 @@ def test_the_same_record_again_is_compared_with_both_objects(entry, vault):
     assert objects.get(vault, entry.organization_id, entry.pk) == body
 
 
-def test_whichever_put_is_lost_a_retry_finds_the_record_or_stores_it(api, vault, storage, subtests):
+def test_after_a_lost_put_a_retry_finds_or_stores_the_record(api, vault, storage, subtests):
     api.ingest({"decision_id": "warm-up"})
     take = storage.faults.take
     for number, lost in enumerate(["the first put's answer", "the second put's answer", "the second put"]):
@@ -105,8 +105,8 @@ def test_whichever_put_is_lost_a_retry_finds_the_record_or_stores_it(api, vault,
 
 
 @of("azure")
-def test_a_data_key_whose_record_never_came_makes_way_for_the_record_that_comes(api, entry, vault):
-    """The first attempt was cut off between the two, and its database is no more."""
+def test_a_data_key_without_a_record_is_replaced_by_the_next_record_s(api, entry, vault):
+    """The first attempt was cut off between the two objects, and its database is lost."""
     key, key_of_dek = keys_of(entry)
     first = vault.get(key_of_dek)
     forget_records()
@@ -117,7 +117,7 @@ def test_a_data_key_whose_record_never_came_makes_way_for_the_record_that_comes(
 
 
 @of("gcp")
-def test_what_was_forgotten_is_adopted_with_its_data_key(api, entry, organization):
+def test_a_forgotten_record_is_adopted_with_its_data_key(api, entry, organization):
     receipt = api.get("/v1/decisions/loan-1/receipt").json()
     forget_records()
     assert services.adopt_orphans(organization) == 1
@@ -151,7 +151,7 @@ def test_a_record_from_before_the_lock_is_found_as_it_was_put(vault, organizatio
 
 
 @of("azure")
-def test_a_damaged_object_is_no_reason_to_fail_for_others(entry, vault, organization):
+def test_a_damaged_object_does_not_affect_others(entry, vault, organization):
     record_id = uuid.uuid4()
     vault.put_new(object_key(organization.pk, record_id), b"x")
     body = objects.get(vault, organization.pk, entry.pk)
@@ -178,10 +178,10 @@ def test_s3_locks_the_record_and_not_its_data_key(storage_of, use_storage, organ
 
     def lock(key):
         try:
-            found = s3.get_object_retention(Bucket="records", Key=f"kept/here/{key}")["Retention"]
+            retention = s3.get_object_retention(Bucket="records", Key=f"kept/here/{key}")["Retention"]
         except s3.exceptions.ClientError:
             return None, None
-        return found["Mode"], found["RetainUntilDate"]
+        return retention["Mode"], retention["RetainUntilDate"]
 
     assert lock("0a/records/00/00") == ("COMPLIANCE", LATER)
     mode, until = lock("0a/keys/00/00")
@@ -199,10 +199,10 @@ def test_cloud_storage_locks_the_record_and_not_its_data_key(storage_of, use_sto
     vault = vaults.of(use_storage(organization, storage_of("gcp", locked=True)).pk)
     vault.put_new("0a/records/00/00", b"x", retain_until=LATER)
     vault.put_new("0a/keys/00/00", b"x", lockable=False)
-    found = google.buckets["records"]
-    assert found["kept/here/0a/records/00/00"].retention["mode"] == "Locked"
-    assert datetime.fromisoformat(found["kept/here/0a/records/00/00"].retention["retainUntilTime"]) == LATER
-    assert found["kept/here/0a/keys/00/00"].retention is None
+    bucket = google.buckets["records"]
+    assert bucket["kept/here/0a/records/00/00"].retention["mode"] == "Locked"
+    assert datetime.fromisoformat(bucket["kept/here/0a/records/00/00"].retention["retainUntilTime"]) == LATER
+    assert bucket["kept/here/0a/keys/00/00"].retention is None
     with pytest.raises(VaultUnavailable, match="cannot delete"):
         vault.delete("0a/records/00/00")
 
@@ -214,7 +214,9 @@ def test_azure_locks_the_record_and_not_its_data_key(storage_of, use_storage, or
     vault.put_new("0a/keys/00/00", b"x", lockable=False)
 
     def lock(key):
-        (put,) = [each for each in storage.front.requests if each.method == "PUT" and each.path.endswith(key)]
+        (put,) = [
+            request for request in storage.front.requests if request.method == "PUT" and request.path.endswith(key)
+        ]
         return put.headers.get("x-ms-immutability-policy-mode"), put.headers.get("x-ms-immutability-policy-until-date")
 
     assert lock("0a/records/00/00") == ("Locked", "Tue, 01 Jan 2036 00:00:00 GMT")
@@ -222,11 +224,11 @@ def test_azure_locks_the_record_and_not_its_data_key(storage_of, use_storage, or
 
 
 def test_a_bucket_that_does_not_say_whether_it_locks_takes_nothing(storage, use_storage, organization, api):
-    """What would be put as one object could never be destroyed, if it does."""
+    """If the bucket does lock, a record put as one object could never be destroyed."""
     use_storage(organization, storage)
     place = {"aws": "object-lock", "gcp": "projection", "azure": "restype=container"}[storage.provider]
     storage.faults.add(403, method="GET", path=place, times=1000)
     before = len(storage.front.requests)
-    assert api.ingest(RAW).status_code == 503, [each.target for each in storage.front.requests[before:]]
+    assert api.ingest(RAW).status_code == 503, [request.target for request in storage.front.requests[before:]]
     storage.faults.clear()
     assert api.ingest(RAW).status_code == 200

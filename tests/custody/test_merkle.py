@@ -1,4 +1,4 @@
-"""RFC 6962 trees, against the vectors that certificate-transparency implementations share, and for random trees."""
+"""RFC 6962 trees, against the shared vectors of certificate-transparency implementations, and for random trees."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from custody.sealing import merkle
 
-# The eight entries and the roots of their first 0…8, as in certificate-transparency's merkle_tree_test.
+# The eight entries and the roots of their first 0…8, from certificate-transparency's merkle_tree_test.
 ENTRIES = [
     bytes.fromhex(entry)
     for entry in (
@@ -75,24 +75,24 @@ def test_roots_are_those_of_certificate_transparency(size):
 
 @pytest.mark.parametrize(("index", "size", "path"), PATHS)
 def test_audit_paths_are_those_of_certificate_transparency(index, size, path):
-    assert [each.hex() for each in merkle.inclusion_proof(HASHES[:size], index)] == path
+    assert [digest.hex() for digest in merkle.inclusion_proof(HASHES[:size], index)] == path
 
 
-def test_a_leaf_and_an_inner_node_can_never_have_one_hash():
+def test_a_leaf_and_an_inner_node_never_have_the_same_hash():
     left, right = HASHES[:2]
     assert merkle.leaf_hash(left + right) != merkle.root([left, right])
     assert merkle.leaf_hash(b"x") == hashlib.sha256(b"\x00x").digest()
 
 
 @pytest.mark.parametrize(("size", "index"), [(0, 0), (3, 3), (3, -1)])
-def test_there_is_no_proof_of_a_leaf_that_is_not_there(size, index):
+def test_a_missing_leaf_has_no_proof(size, index):
     with pytest.raises(IndexError):
         merkle.inclusion_proof(HASHES[:size], index)
 
 
 @st.composite
 def proofs(draw: st.DrawFn) -> dict:
-    """A random tree and the true proof of one of its leaves, as `verify_inclusion` takes it."""
+    """Draw a random tree and the true proof of one of its leaves, as arguments of `verify_inclusion`."""
     size = draw(st.integers(1, 70))
     index = draw(st.integers(0, size - 1))
     leaves = [merkle.leaf_hash(b"%d" % number) for number in range(size)]
@@ -148,15 +148,15 @@ def test_a_path_cut_short_or_grown_or_turned_round_does_not_verify(proof):
 
 
 @given(proofs(), st.integers(0, 80))
-def test_another_size_does_not_verify_where_it_gives_the_leaf_another_path(proof, size):
-    """RFC 6962 binds the size through the path's shape; a root of its own is what a signed statement adds."""
+def test_another_size_does_not_verify_if_it_gives_the_leaf_another_path(proof, size):
+    """RFC 6962 binds the size only through the path's shape. A signed statement adds the size itself."""
     shape = path_shape(proof["index"], size)
     if shape != path_shape(proof["index"], proof["size"]):
         assert not merkle.verify_inclusion(**proof | {"size": size})
 
 
 def path_shape(index: int, size: int) -> list[str]:
-    """On which side each sibling of a leaf stands, from RFC 6962's recursive definition."""
+    """Return the side of each sibling of a leaf, by RFC 6962's recursive definition."""
     if not 0 <= index < size:
         return ["none"]
     if size == 1:

@@ -1,4 +1,4 @@
-"""Records move to the storage that their organization uses now: copied, read back, and only then read from there."""
+"""Records move to their organization's current storage: copied, read back, and only then read from there."""
 
 import uuid
 from collections import Counter
@@ -32,14 +32,14 @@ def _small_batches(monkeypatch):
 
 @pytest.fixture
 def storage_of(storage_of, monkeypatch):
-    """As everywhere, but a marker that was seen need not be looked for again: no test here takes it away."""
+    """Cache a marker for a minute: no test here removes it."""
     monkeypatch.setattr(cloud, "MARKED_SECONDS", 60.0)
     return storage_of
 
 
 @pytest.fixture
 def receipts(api):
-    """Of records in the deployment's database, by number."""
+    """Return a function that stores records in the deployment's database, and returns their receipts by number."""
 
     def take():
         return {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(COUNT)}
@@ -49,7 +49,7 @@ def receipts(api):
 
 @pytest.fixture
 def new(receipts, storage_of, use_storage, organization):
-    """The organization's bucket, chosen after the records came."""
+    """Return the organization's bucket, chosen after the records were stored."""
     return use_storage(organization, storage_of("aws"))
 
 
@@ -70,7 +70,7 @@ def assert_all_are_readable(api, receipts):
 
 
 @pytest.mark.parametrize(("provider", "locked"), [("aws", True), ("gcp", False), ("azure", True)])
-def test_every_record_is_read_at_the_new_place_and_nothing_is_deleted(
+def test_every_record_is_read_at_the_new_place_and_none_is_deleted(
     api, organization, receipts, storage_of, use_storage, capsys, provider, locked
 ):
     storage = storage_of(provider, locked=locked)
@@ -103,7 +103,7 @@ def test_records_move_from_cloud_to_cloud_and_back_to_the_database(
     assert_all_are_readable(api, receipts)
 
 
-def test_one_that_was_stopped_goes_on_where_it_was(api, organization, receipts, new, capsys):
+def test_a_stopped_move_continues(api, organization, receipts, new, capsys):
     running = move_records(caller=callers.command_line(organization.pk))
     for _ in range(2):
         next(running)
@@ -114,40 +114,38 @@ def test_one_that_was_stopped_goes_on_where_it_was(api, organization, receipts, 
     assert_all_are_readable(api, receipts)
 
 
-def test_an_entry_is_pointed_to_its_copy_only_after_that_was_read_back_and_opened(
+def test_an_entry_refers_to_its_copy_only_after_the_copy_was_read_back_and_opened(
     organization, receipts, new, monkeypatch
 ):
     vault = vaults.of(new.pk)
     get = vault.get
     monkeypatch.setattr(vault, "get", lambda key: get(key)[:-1])
-    found = [found for _, found in move_records(caller=callers.command_line(organization.pk))]
-    assert found == [Move.TAKEN] * COUNT
+    moves = [move for _, move in move_records(caller=callers.command_line(organization.pk))]
+    assert moves == [Move.TAKEN] * COUNT
     assert where() == {"database": COUNT}
 
 
-def test_what_cannot_be_read_or_put_is_named_stays_where_it_is_and_stops_no_other(
-    api, organization, receipts, new, capsys
-):
-    damaged, gone, taken = (Entry.objects.get(pk=receipts[number]["record_id"]) for number in range(3))
+def test_a_record_that_cannot_be_read_or_put_is_named_and_stops_no_other(api, organization, receipts, new, capsys):
+    damaged, gone, occupied = (Entry.objects.get(pk=receipts[number]["record_id"]) for number in range(3))
     bodies = SealedObject.objects
-    key = {entry: object_key(entry.organization_id, entry.pk) for entry in (damaged, gone, taken)}
+    key = {entry: object_key(entry.organization_id, entry.pk) for entry in (damaged, gone, occupied)}
     body = bytes(bodies.get(key=key[damaged]).body)
     with unguarded():
         bodies.filter(key=key[damaged]).update(body=body[:-1] + bytes([body[-1] ^ 1]))
         bodies.filter(key=key[gone]).delete()
-    vaults.of(new.pk).put_new(key[taken], b"something else")
+    vaults.of(new.pk).put_new(key[occupied], b"something else")
     with pytest.raises(CommandError, match="3 could not be moved"):
         move(capsys, organization)
-    told = capsys.readouterr().out
-    assert f"{damaged.pk} {Move.UNREADABLE.value}" in told
-    assert f"{gone.pk} {Move.UNREADABLE.value}" in told
-    assert f"{taken.pk} {Move.TAKEN.value}" in told
+    output = capsys.readouterr().out
+    assert f"{damaged.pk} {Move.UNREADABLE.value}" in output
+    assert f"{gone.pk} {Move.UNREADABLE.value}" in output
+    assert f"{occupied.pk} {Move.TAKEN.value}" in output
     assert where() == {"aws": COUNT - 3, "database": 3}
     assert not vaults.of(new.pk).has(key[damaged])
     assert api.get("/v1/decisions/loan-2/record").status_code == 200
 
 
-def test_while_the_new_place_does_not_answer_nothing_is_pointed_there(organization, receipts, new, amazon):
+def test_during_an_outage_of_the_new_place_no_entry_refers_to_it(organization, receipts, new, amazon):
     amazon.front.faults.add(503, times=1000)
     with pytest.raises(VaultUnavailable):
         list(move_records(caller=callers.command_line(organization.pk)))
@@ -155,10 +153,10 @@ def test_while_the_new_place_does_not_answer_nothing_is_pointed_there(organizati
     assert Entry.objects.filter(state=Entry.State.STORED).count() == COUNT
 
 
-def test_records_that_are_stored_at_the_old_place_meanwhile_are_moved_too(
+def test_records_stored_at_the_old_place_meanwhile_are_moved_too(
     api, organization, filesystem_vault, storage_of, use_storage, monkeypatch
 ):
-    """They were reserved for it before another was chosen."""
+    """They were reserved for the old place before the new one was chosen."""
     receipt = api.ingest({"decision_id": "loan-0"}).json()
     with monkeypatch.context() as patch:
         patch.setattr(vaults.current(), "put_new", lambda *args, **named: (_ for _ in ()).throw(VaultUnavailable()))
@@ -167,7 +165,7 @@ def test_records_that_are_stored_at_the_old_place_meanwhile_are_moved_too(
     running = move_records(caller=callers.command_line(organization.pk))
     assert next(running)[1] is Move.MOVED
     assert api.ingest({"decision_id": "loan-1"}).status_code == 200
-    assert [found for _, found in running] == [Move.MOVED]
+    assert [outcome for _, outcome in running] == [Move.MOVED]
     assert where() == {"gcp": 2}
     assert not WaitingObject.objects.exists()
     assert_all_are_readable(api, {0: receipt, 1: api.get("/v1/decisions/loan-1/receipt").json()})
@@ -179,7 +177,7 @@ def test_other_organizations_records_stay(api, other_api, organization, receipts
     assert where() == {"aws": COUNT, "database": 1}
 
 
-def test_only_who_may_choose_storage_moves_records_and_it_is_in_the_audit_trail(api, organization, receipts, new):
+def test_only_members_who_may_choose_storage_move_records_and_moves_are_audited(api, organization, receipts, new):
     admin = callers.Caller(organization.pk, Role.ADMIN, callers.COMMAND_LINE)
     with pytest.raises(NotAllowed):
         list(move_records(caller=admin))
@@ -188,7 +186,7 @@ def test_only_who_may_choose_storage_moves_records_and_it_is_in_the_audit_trail(
     assert (event.object_id, event.actor_id) == (new.pk, "command-line")
 
 
-def test_two_moves_at_once_and_ingest_beside_them_lose_and_double_nothing(
+def test_concurrent_moves_and_ingest_lose_and_double_no_record(
     shared_database, organization, api_for, storage_of, use_storage
 ):
     api = api_for(organization)
@@ -198,9 +196,9 @@ def test_two_moves_at_once_and_ingest_beside_them_lose_and_double_nothing(
 
     def work(number):
         if number < 2:
-            return Counter(found for _, found in move_records(caller=callers.command_line(organization.pk)))
-        for each in range(20 + number * 10, 25 + number * 10):
-            assert api_for(organization).ingest({"decision_id": f"loan-{each}"}).status_code == 201
+            return Counter(outcome for _, outcome in move_records(caller=callers.command_line(organization.pk)))
+        for number_of_record in range(20 + number * 10, 25 + number * 10):
+            assert api_for(organization).ingest({"decision_id": f"loan-{number_of_record}"}).status_code == 201
         return Counter()
 
     results = at_once(4, work)
@@ -211,9 +209,7 @@ def test_two_moves_at_once_and_ingest_beside_them_lose_and_double_nothing(
     assert_all_are_readable(api, receipts)
 
 
-def test_a_copy_that_was_made_while_its_record_was_disposed_of_does_not_stay(
-    api, organization, receipts, new, monkeypatch
-):
+def test_a_copy_created_while_its_record_was_disposed_of_is_removed(api, organization, receipts, new, monkeypatch):
     gone, read = uuid.UUID(receipts[0]["record_id"]), moving._read
 
     def read_and_then_dispose(entries):
@@ -230,6 +226,6 @@ def test_a_copy_that_was_made_while_its_record_was_disposed_of_does_not_stay(
     assert Disposal.objects.get().finished_at is None
     list(services.finish_disposals(organization.pk))
     assert Disposal.objects.get().finished_at
-    kept = list(vaults.current(organization.pk).list(f"{organization.pk.hex}/"))
-    assert len(kept) == COUNT - 1
-    assert not [key for key in kept if gone.hex in key]
+    keys = list(vaults.current(organization.pk).list(f"{organization.pk.hex}/"))
+    assert len(keys) == COUNT - 1
+    assert not [key for key in keys if gone.hex in key]

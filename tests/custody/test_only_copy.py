@@ -1,4 +1,4 @@
-"""What finishes a record never deletes the only copy of it, whatever happened to row and vault meanwhile."""
+"""Finishing a record never deletes its only copy, whatever happened to row and vault meanwhile."""
 
 import json
 import uuid
@@ -29,7 +29,7 @@ def waiting() -> list[WaitingObject]:
 
 @pytest.fixture
 def reserve(organization, filesystem_vault, monkeypatch):
-    """Takes records whose vault does not answer. Gives what waits, and the vault answers again."""
+    """Return a function that accepts records in an outage, ends the outage, and returns the waiting rows."""
 
     def down(key, body):
         raise vaults.VaultUnavailable("down")
@@ -46,52 +46,52 @@ def reserve(organization, filesystem_vault, monkeypatch):
     return make
 
 
-def copies(each: WaitingObject) -> list[bytes]:
-    """Every copy of the record that is left."""
-    bodies = [bytes(row.body) for row in WaitingObject.objects.filter(pk=each.pk)]
+def copies(waiting: WaitingObject) -> list[bytes]:
+    """Return every remaining copy of the record."""
+    bodies = [bytes(row.body) for row in WaitingObject.objects.filter(pk=waiting.pk)]
     vault = vaults.of("filesystem")
-    return [*bodies, *([vault.get(each.key)] if vault.has(each.key) else [])]
+    return [*bodies, *([vault.get(waiting.key)] if vault.has(waiting.key) else [])]
 
 
 def test_a_row_that_has_moved_to_another_target_keeps_its_object(reserve):
-    """Another target was chosen, and the record moved, between reserving and finishing."""
-    (each,) = reserve(1)
+    """Between reserving and finishing, another target was chosen and the record moved."""
+    (waiting,) = reserve(1)
     services.choose_target(provider="database")
     with unguarded():
         Entry.objects.update(target="database", state=Entry.State.STORED)
-    assert complete([each]) == set()
-    assert each.body in copies(each)
+    assert complete([waiting]) == set()
+    assert waiting.body in copies(waiting)
 
 
-@pytest.mark.parametrize("said", [True, False])
-def test_a_vault_that_says_it_has_the_object_and_has_not_is_not_believed(reserve, monkeypatch, said):
-    (each,) = reserve(1)
-    monkeypatch.setattr(vaults.current(), "put_new", lambda key, body: said)
-    assert complete([each]) == set()
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_vault_that_wrongly_claims_to_have_the_object_is_not_believed(reserve, monkeypatch, answer):
+    (waiting,) = reserve(1)
+    monkeypatch.setattr(vaults.current(), "put_new", lambda key, body: answer)
+    assert complete([waiting]) == set()
     assert Entry.objects.get().state == Entry.State.RESERVED
-    assert copies(each) == [each.body]
+    assert copies(waiting) == [waiting.body]
 
 
-def test_a_vault_that_gives_back_other_bytes_is_not_believed(reserve, monkeypatch):
-    (each,) = reserve(1)
-    monkeypatch.setattr(vaults.current(), "get", lambda key: each.body[:-1])
-    assert complete([each]) == set()
+def test_a_vault_that_returns_other_bytes_is_not_believed(reserve, monkeypatch):
+    (waiting,) = reserve(1)
+    monkeypatch.setattr(vaults.current(), "get", lambda key: waiting.body[:-1])
+    assert complete([waiting]) == set()
     monkeypatch.undo()
     assert Entry.objects.get().state == Entry.State.RESERVED
-    assert bytes(WaitingObject.objects.get().body) == each.body
+    assert bytes(WaitingObject.objects.get().body) == waiting.body
 
 
-def test_a_row_that_is_gone_leaves_the_object_in_the_vault(reserve):
-    (each,) = reserve(1)
+def test_a_deleted_row_leaves_the_object_in_the_vault(reserve):
+    (waiting,) = reserve(1)
     for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
         with unguarded():
             rows.delete()
-    assert complete([each]) == set()
-    assert copies(each) == [each.body]
+    assert complete([waiting]) == set()
+    assert copies(waiting) == [waiting.body]
 
 
-def test_a_worker_from_before_a_restore_leaves_the_copy_of_the_record_that_was_reserved_anew(reserve):
-    """Its object is in the vault first and so is the record, but not under a row that another object was sealed for."""
+def test_a_worker_from_before_a_restore_leaves_the_copy_of_the_newly_reserved_record(reserve):
+    """Its object is in the vault first, and so is the record, but the row was sealed for another object."""
     (before,) = reserve(1)
     for rows in (Decision.objects.all(), WaitingObject.objects.all(), Entry.objects.all()):
         with unguarded():
@@ -107,41 +107,41 @@ def test_a_worker_from_before_a_restore_leaves_the_copy_of_the_record_that_was_r
     assert selectors.opened(entry).payload == b'{"decision_id": "loan-1"}'
 
 
-def test_two_who_complete_one_record_both_see_it_stored_once(reserve):
-    (each,) = reserve(1)
-    assert complete([each]) == complete([each]) == {each.pk}
-    assert copies(each) == [each.body]
+def test_two_workers_that_complete_one_record_both_see_it_stored_once(reserve):
+    (waiting,) = reserve(1)
+    assert complete([waiting]) == complete([waiting]) == {waiting.pk}
+    assert copies(waiting) == [waiting.body]
     assert Entry.objects.get().state == Entry.State.STORED
 
 
-def test_who_lost_the_lease_completes_nothing(reserve):
-    """A worker that was stopped: what it claimed is claimed by another, who is still at work."""
+def test_a_worker_without_its_lease_completes_nothing(reserve):
+    """The worker was stopped, and another has claimed its rows and is still working."""
     reserve(1, 2)
     now = timezone.now() + services.LEASE
     with time_machine.travel(now + timedelta(seconds=1)):
         stopped = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE, limit=2)
     with time_machine.travel(now + services.LEASE + timedelta(seconds=2)):
         (other,) = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE)
-        assert complete(stopped) == {each.pk for each in stopped} - {other.pk}
+        assert complete(stopped) == {row.pk for row in stopped} - {other.pk}
         assert Entry.objects.get(pk=other.pk).state == Entry.State.RESERVED
         assert WaitingObject.objects.get().lease_token == other.lease_token
         assert complete([other]) == {other.pk}
     assert not WaitingObject.objects.exists()
 
 
-def test_who_lost_the_lease_adopts_nothing(reserve):
-    (each,) = reserve(1)
-    vaults.current().put_new(each.key, b"something else")
+def test_a_worker_without_its_lease_adopts_nothing(reserve):
+    (waiting,) = reserve(1)
+    vaults.current().put_new(waiting.key, b"something else")
     WaitingObject.objects.update(lease_token=uuid.uuid4())
-    assert complete([each]) == set()
-    assert bytes(WaitingObject.objects.get().body) == each.body
+    assert complete([waiting]) == set()
+    assert bytes(WaitingObject.objects.get().body) == waiting.body
 
 
-def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserve, monkeypatch):
+def test_a_record_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserve, monkeypatch):
     bad, good = reserve(1, 2)
     vaults.current().put_new(bad.key, b"something else")
 
-    def contradiction(found, *, waiting):
+    def contradiction(objects, *, waiting):
         raise IntegrityError
 
     monkeypatch.setattr("custody.services.complete.adopt", contradiction)
@@ -152,7 +152,7 @@ def test_one_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(reserv
 
 
 def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_vault):
-    """A forgotten object lies in one vault, which did not answer when the same id was taken anew into another."""
+    """A forgotten object is in a vault that did not answer when the same id was stored in another one."""
     api.ingest(RAW)
     forgotten = StoredObject(api.organization.id, Entry.objects.get().pk, "filesystem")
     with unguarded():
@@ -168,11 +168,11 @@ def test_adopting_replaces_no_record_that_is_stored_elsewhere(api, filesystem_va
     assert SealedObject.objects.filter(key=object_key(api.organization.id, forgotten.record_id)).exists()
 
 
-def test_a_record_reserved_for_one_vault_is_finished_there_by_a_service_that_uses_another(reserve, api):
-    (each,) = reserve(1)
+def test_a_record_reserved_for_one_vault_is_finished_there_after_another_was_chosen(reserve, api):
+    (waiting,) = reserve(1)
     services.choose_target(provider="database")
     assert api.ingest(b'{"decision_id": "loan-1"}').status_code == 200
     entry = Entry.objects.get()
     assert (entry.target_id, entry.state) == ("filesystem", Entry.State.STORED)
-    assert copies(each) == [each.body]
+    assert copies(waiting) == [waiting.body]
     assert api.get("/v1/decisions/loan-1/record").status_code == 200

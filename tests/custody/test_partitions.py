@@ -1,4 +1,4 @@
-"""Hot tables in hash partitions: what the command refuses, what it keeps, and how queries use it."""
+"""Hot tables in hash partitions: refusals of the command, schema, and query plans."""
 
 import re
 import uuid
@@ -25,12 +25,12 @@ HOT = [Entry, SealedObject, Decision]
 
 @pytest.fixture
 def partition(db: None) -> Callable[..., str]:
-    """Runs the command in the test's own transaction, whose database is new, so that it ends with the test."""
+    """Run the command in the test's transaction on a new database."""
 
     def run(parts: int = PARTS) -> str:
-        said = StringIO()
-        call_command("partition_tables", parts, stdout=said)
-        return said.getvalue()
+        output = StringIO()
+        call_command("partition_tables", parts, stdout=output)
+        return output.getvalue()
 
     return run
 
@@ -61,7 +61,7 @@ def _new_record(organization_id: uuid.UUID, record_id: uuid.UUID, received_at: A
     return NewRecord(entry, sealed, Decision(record_id=record_id, decision_id=str(record_id), source="test", **common))
 
 
-# ── What it refuses ──
+# ── refusals ──
 
 
 @pytest.mark.sqlite
@@ -72,7 +72,7 @@ def test_sqlite_has_no_partitions(partition):
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("parts", [-1, 0, 1, MOST + 1, 10**9])
-def test_a_number_that_makes_no_sense_is_refused(partition, parts):
+def test_an_invalid_number_is_refused(partition, parts):
     with pytest.raises(CannotPartition, match=f"takes 2 to {MOST} partitions"):
         partition(parts)
 
@@ -80,8 +80,8 @@ def test_a_number_that_makes_no_sense_is_refused(partition, parts):
 @pytest.mark.postgresql
 @pytest.mark.once
 @pytest.mark.parametrize("model", HOT)
-def test_a_table_that_holds_rows_is_refused_and_stays_as_it_is(partition, model):
-    with connection.cursor() as cursor:  # whatever the row is: foreign keys are checked when the transaction ends
+def test_a_table_with_rows_is_refused_unchanged(partition, model):
+    with connection.cursor() as cursor:  # any row will do, because foreign keys are checked when the transaction ends
         cursor.execute("SAVEPOINT before")
         _insert_anything(cursor, model)
         with pytest.raises(CannotPartition, match=f"{model._meta.db_table} holds rows: only a new database"):
@@ -108,7 +108,7 @@ def test_tables_that_have_partitions_are_refused_with_their_number(partition, pa
 
 @pytest.mark.postgresql
 @pytest.mark.once
-def test_a_database_without_tables_is_told_to_migrate_first(partition):
+def test_a_database_without_tables_is_refused_with_a_hint_to_migrate(partition):
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA elsewhere")
         cursor.execute("SET LOCAL search_path TO elsewhere")
@@ -116,7 +116,7 @@ def test_a_database_without_tables_is_told_to_migrate_first(partition):
             partition()
 
 
-# ── What it keeps ──
+# ── schema ──
 
 _SHAPE = {
     "columns": """SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), attnotnull, attstorage,
@@ -140,7 +140,7 @@ def _shape() -> dict[str, set[tuple[Any, ...]]]:
 
 @pytest.mark.postgresql
 @pytest.mark.once
-def test_partitioned_tables_are_what_migrations_made_of_them_but_for_uniqueness_beyond_a_partition(partition):
+def test_partitioned_tables_match_migrations_except_for_uniqueness_beyond_a_partition(partition):
     before = _shape()
     assert partition().splitlines() == [f"{model._meta.db_table}: {PARTS} partitions" for model in HOT]
     after = _shape()
@@ -155,7 +155,7 @@ def test_partitioned_tables_are_what_migrations_made_of_them_but_for_uniqueness_
 
 
 @pytest.mark.postgresql
-def test_each_partition_stores_columns_as_its_table_does(partitioned):
+def test_each_partition_stores_columns_like_its_table(partitioned):
     differing = """SELECT count(*) FROM pg_inherits JOIN pg_attribute part ON part.attrelid = inhrelid
         JOIN pg_attribute whole ON whole.attrelid = inhparent AND whole.attname = part.attname
         WHERE part.attnum > 0 AND part.attstorage <> whole.attstorage"""
@@ -188,11 +188,11 @@ def test_later_migrations_run_on_partitioned_tables_and_back(partitioned):
 
 
 @pytest.mark.postgresql
-def test_partitions_are_no_change_of_models(partitioned):
+def test_partitions_do_not_change_models(partitioned):
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)  # exits if there is one
 
 
-# ── How records lie in them, and are found ──
+# ── rows and queries ──
 
 
 @pytest.mark.postgresql
@@ -212,7 +212,7 @@ def test_one_statement_spreads_records_over_partitions_and_takes_each_id_once(pa
 
 @pytest.mark.postgresql
 def test_a_decision_id_has_one_record_though_no_partition_knows_the_others(partitioned, api):
-    answers = [api.ingest({"decision_id": "loan-1", "outcome": {"action": said}}) for said in ("yes", "yes", "no")]
+    answers = [api.ingest({"decision_id": "loan-1", "outcome": {"action": action}}) for action in ("yes", "yes", "no")]
     assert [answer.status_code for answer in answers] == [201, 200, 409]
     assert Decision.objects.for_organization(api.organization).count() == 1
 

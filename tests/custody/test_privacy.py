@@ -1,6 +1,6 @@
-"""Nobody who holds the database or the vault alone can read a record.
+"""No record can be read with the database or the vault alone.
 
-Clear by design are the columns that lists filter by: decision id, action, system and subject reference.
+In clear by design are the columns that lists filter by: decision id, action, system and subject reference.
 """
 
 import base64
@@ -27,7 +27,7 @@ RECORD = {
     WORD: WORD,
 }
 MARKS = [WORD.encode(), str(NUMBER).encode()]
-# Its spellings in the encodings that columns and objects use; base64 has three, by where the text begins.
+# Its spellings in the encodings of columns and objects. Base64 has three, depending on the text's offset.
 TRACES = [
     *MARKS,
     *(mark.hex().encode() for mark in MARKS),
@@ -36,7 +36,7 @@ TRACES = [
 
 
 def whole_database():
-    """Every value of every column of every table, as bytes."""
+    """Yield every value of every column of every table, as bytes."""
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
@@ -44,7 +44,7 @@ def whole_database():
                 for value in row:
                     yield bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
     if connection.vendor == "sqlite":
-        yield connection.connection.serialize()  # the file's bytes: also what deleted rows left in free pages
+        yield connection.connection.serialize()  # the file's bytes, including deleted rows in free pages
 
 
 def everything_kept(*directories):
@@ -53,10 +53,10 @@ def everything_kept(*directories):
         yield from (path.read_bytes() for path in directory.rglob("*") if path.is_file())
 
 
-def traces(kept):
-    kept = b"\n".join(kept)
-    assert b"loan-1" in kept, "the search would not find what is there"
-    return [trace for trace in TRACES if trace in kept]
+def traces(contents):
+    contents = b"\n".join(contents)
+    assert b"loan-1" in contents, "the search would not find what is there"
+    return [trace for trace in TRACES if trace in contents]
 
 
 @pytest.fixture
@@ -64,14 +64,14 @@ def places(each_vault, tmp_path):
     return [tmp_path]
 
 
-def test_a_stored_record_is_nowhere_in_clear(api, places):
+def test_a_stored_record_is_nowhere_in_plaintext(api, places):
     assert api.ingest(RECORD).status_code == 201
     assert json.loads(api.get("/v1/decisions/loan-1/record").content) == RECORD
     assert api.get("/v1/decisions/loan-1/receipt").status_code == 200
     assert traces(everything_kept(*places)) == []
 
 
-def test_a_record_waiting_for_its_vault_is_nowhere_in_clear(api, filesystem_vault, monkeypatch):
+def test_a_record_waiting_for_its_vault_is_nowhere_in_plaintext(api, filesystem_vault, monkeypatch):
     def unavailable(key: str, body: bytes) -> bool:
         raise VaultUnavailable("down")
 
@@ -92,24 +92,24 @@ def test_replays_conflicts_and_refused_records_leave_no_trace(api, places):
     assert traces(everything_kept(*places)) == []
 
 
-def test_the_secrets_of_an_organization_lie_nowhere_in_clear(api, each_vault, tmp_path):
+def test_the_secrets_of_an_organization_are_nowhere_in_plaintext(api, each_vault, tmp_path):
     api.ingest(RECORD)
     secrets = [row.unwrap() for row in Key.objects.filter(organization=api.organization)]
     assert len(secrets) == 3
-    kept = b"\n".join(everything_kept(tmp_path))
+    contents = b"\n".join(everything_kept(tmp_path))
     for secret in secrets:
-        assert secret not in kept
-        assert secret.hex().encode() not in kept
-        assert base64.b64encode(secret) not in kept
+        assert secret not in contents
+        assert secret.hex().encode() not in contents
+        assert base64.b64encode(secret) not in contents
 
 
 def test_two_seals_of_one_record_share_no_ciphertext(api, other_api, each_vault):
-    """Equal records of two organizations cannot be told to be equal."""
-    for each in (api, other_api):
-        assert each.ingest(RECORD).status_code == 201
+    """Equal records of two organizations cannot be recognized as equal."""
+    for client in (api, other_api):
+        assert client.ingest(RECORD).status_code == 201
     one, other = (vaults.current().get(key)[-200:] for key in all_keys(api, other_api))
     assert not {one[i : i + 8] for i in range(193)} & {other[i : i + 8] for i in range(193)}
 
 
 def all_keys(*apis):
-    return [key for each in apis for key in vaults.current().list(f"{each.organization.id.hex}/records/")]
+    return [key for client in apis for key in vaults.current().list(f"{client.organization.id.hex}/records/")]

@@ -1,4 +1,4 @@
-"""Many callers at once with one decision id: one record, one receipt, and everybody gets a true answer."""
+"""Concurrent requests with one decision id: one record, one receipt, and correct answers for all."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ CALLERS = 8
 
 @pytest.fixture(params=["database", "filesystem"])
 def racing_api(shared_database, request, api_for, monkeypatch):
-    """An API whose callers share a real database, once for every vault."""
+    """Return an API whose callers share a real database, once for every vault."""
     if request.param == "filesystem":
         request.getfixturevalue("filesystem_vault")
     return api_for(request.getfixturevalue("organization"))
@@ -44,7 +44,7 @@ def test_posts_of_one_record_give_one_201_and_equal_receipts(racing_api):
     assert_one_record_is_kept(racing_api)
 
 
-def test_spellings_of_one_record_are_one_record_whose_first_bytes_stay(racing_api):
+def test_spellings_of_one_record_are_one_record_with_the_first_bytes(racing_api):
     spellings = [b'{"decision_id": "loan-1",%s"amount": 1.50}' % (b" " * number) for number in range(CALLERS)]
     answers = at_once(CALLERS, lambda number: post(racing_api, spellings[number]))
     assert Counter(answer.status_code for answer in answers) == {201: 1, 200: CALLERS - 1}
@@ -68,7 +68,7 @@ def test_posts_of_many_ids_are_as_many_records(racing_api):
     assert Decision.objects.count() == CALLERS
 
 
-def test_batches_that_share_ids_in_opposite_orders_neither_wait_in_a_circle_nor_double(racing_api):
+def test_batches_that_share_ids_in_opposite_orders_neither_deadlock_nor_double(racing_api):
     lines = [b'{"decision_id": "loan-%d"}\n' % number for number in range(150)]
 
     def load(number):
@@ -88,9 +88,7 @@ def test_batches_that_share_ids_in_opposite_orders_neither_wait_in_a_circle_nor_
     assert Decision.objects.count() == len(lines)
 
 
-def test_reconcilers_at_work_together_finish_each_record_once(
-    shared_database, organization, filesystem_vault, monkeypatch
-):
+def test_concurrent_reconcilers_finish_each_record_once(shared_database, organization, filesystem_vault, monkeypatch):
     vault, put_new = vaults.current(), vaults.current().put_new
 
     def unavailable(key, body):

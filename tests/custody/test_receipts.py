@@ -25,9 +25,7 @@ RAW = SAMPLES[0]
 
 
 def public_key(api, key_id):
-    (pem,) = [
-        each["public_key_pem"] for each in api.get("/v1/custody/keys").json()["items"] if each["key_id"] == key_id
-    ]
+    (pem,) = [key["public_key_pem"] for key in api.get("/v1/custody/keys").json()["items"] if key["key_id"] == key_id]
     return serialization.load_pem_public_key(pem.encode())
 
 
@@ -36,7 +34,7 @@ def statement(receipt):
 
 
 def check_as_an_outsider(receipt: dict, payload: bytes, key) -> None:
-    """All that a stranger needs: the receipt, the record's bytes, the public key, and the two public formats."""
+    """Return what an outsider needs: the receipt, the record's bytes, the public key, and the two public formats."""
     envelope = receipt["envelope"]
     body = base64.b64decode(envelope["payload"], validate=True)
     kind = envelope["payloadType"].encode()
@@ -54,7 +52,7 @@ def test_an_outsider_verifies_the_receipt_with_a_few_lines(api, subtests):
             check_as_an_outsider(receipt, raw, public_key(api, receipt["key_id"]))
 
 
-def test_the_receipt_asked_for_later_is_the_first_one(api, each_vault):
+def test_a_receipt_requested_later_is_the_first_one(api, each_vault):
     receipt = api.ingest(RAW).json()
     later = api.get(f"/v1/decisions/{receipt['decision_id']}/receipt").json()
     assert later == receipt
@@ -110,7 +108,7 @@ def test_the_key_id_is_the_sha256_of_the_public_key(api):
     assert receipt["key_id"] == receipt["envelope"]["signatures"][0]["keyid"] == hashlib.sha256(der).hexdigest()
 
 
-def test_the_statement_is_an_in_toto_statement_that_says_how_the_record_came_in(api, organization):
+def test_the_statement_is_an_in_toto_statement_about_the_received_record(api, organization):
     receipt = api.ingest(RAW).json()
     signed = statement(receipt)
     assert signed["_type"] == "https://in-toto.io/Statement/v1"
@@ -124,7 +122,7 @@ def test_the_statement_is_an_in_toto_statement_that_says_how_the_record_came_in(
 
 
 @pytest.mark.parametrize("raw", [RAW, b'{"decision_id": "' + b"i" * 256 + b'"}'], ids=["a sample", "the longest id"])
-def test_the_statement_is_small_and_names_nobody(api, raw):
+def test_the_statement_is_small_and_names_no_person(api, raw):
     receipt = api.ingest(raw).json()
     body = base64.b64decode(receipt["envelope"]["payload"])
     assert len(body) <= 1200
@@ -134,7 +132,7 @@ def test_the_statement_is_small_and_names_nobody(api, raw):
             assert spelling.strip('"').encode() not in body
 
 
-def test_equal_records_of_two_organizations_have_nothing_in_common_to_compare(api, other_api):
+def test_equal_records_of_two_organizations_share_nothing_comparable(api, other_api):
     one, other = statement(api.ingest(RAW).json()), statement(other_api.ingest(RAW).json())
     assert one["subject"][0]["digest"] != other["subject"][0]["digest"]
     assert one["predicate"]["decisionRef"] != other["predicate"]["decisionRef"]
@@ -157,14 +155,14 @@ def test_every_field_of_a_record_can_be_proved_alone_against_the_signed_statemen
 
 
 def test_the_fields_behind_an_outcome_can_be_proved(api):
-    """Where a sample names the path of a factor, that field alone is what a notice would show."""
+    """If a sample names the path of a factor, a notice would show only that field."""
     proved = 0
     for raw in SAMPLES:
         receipt = api.ingest(raw).json()
         signed = statement(receipt)["predicate"]["fields"]
         factors = json.loads(raw)["outcome"].get("principal_factors", [])
         scalars = {path for path, _ in fields.leaves(raw)}
-        paths = scalars.intersection(each["path"] for each in factors if "path" in each)
+        paths = scalars.intersection(factor["path"] for factor in factors if "path" in factor)
         entry = Entry.objects.get(pk=receipt["record_id"])
         for proof in selectors.disclosures(selectors.opened(entry), sorted(paths)):
             assert proof.verifies(root=bytes.fromhex(signed["root"]), count=signed["count"])

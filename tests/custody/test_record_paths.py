@@ -1,4 +1,4 @@
-"""Paths of a record's fields: each is spelled in one way, and leads back to where it came from."""
+"""Paths of a record's fields: each has one spelling and leads back to its field."""
 
 import pytest
 from hypothesis import given
@@ -20,18 +20,18 @@ def test_every_path_leads_back_to_its_scalar(document):
 
 
 @given(documents)
-def test_a_path_s_keys_are_spelled_as_it_was(document):
+def test_a_path_s_keys_are_spelled_as_in_the_record(document):
     for path, _ in scalars(document):
         assert ".".join(map(segment, keys(path))) == path
 
 
-def test_children_stand_in_the_record_s_order_with_their_segments():
+def test_children_are_in_the_record_s_order_with_their_segments():
     assert list(children({"b": 1, "a.b": 2, "": 3})) == [("b", 1), ('"a.b"', 2), ('""', 3)]
     assert list(children(["x", None])) == [("0", "x"), ("1", None)]
 
 
 @pytest.mark.parametrize("path", [".", "a.", ".a", "a..b", '"', '"a', '"a"b', 'a"b"', '"\\q"', '"a" '])
-def test_what_is_no_path_has_no_keys(path):
+def test_an_invalid_path_has_no_keys(path):
     with pytest.raises(NoSuchField):
         keys(path)
 
@@ -40,6 +40,6 @@ def test_what_is_no_path_has_no_keys(path):
     ("container", "key"),
     [({"a": 1}, "b"), ([1], "1"), ([1], "-1"), ([1], "a"), ([1], "9" * 5000), ("text", "0"), (None, "a"), ([1], "²")],
 )
-def test_what_is_not_there_has_no_key(container, key):
+def test_a_missing_field_has_no_key(container, key):
     with pytest.raises(NoSuchField):
         key_in(container, key)

@@ -1,4 +1,4 @@
-"""Each type of record says of itself what retention and requests of persons ask, and nobody else knows it."""
+"""Each type of record answers for itself what retention and access requests ask."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -35,13 +35,13 @@ def family_of(api, decision_id="loan-1"):
 
 
 def of(entry):
-    """The family of a record, as families of which it is the only one."""
+    """Return the family of a record, as the only one of its families."""
     return Families(entry.organization_id, (families.root_of(entry),))
 
 
-def only(found):
-    (said,) = found.values()
-    return said
+def only(by_family):
+    (value,) = by_family.values()
+    return value
 
 
 def delivered(api, notice):
@@ -51,7 +51,7 @@ def delivered(api, notice):
 
 @pytest.fixture
 def decision(api):
-    """The family of a decision of its own, among others."""
+    """Return the family of one decision among others."""
     for decision_id in ("loan-0", "loan-1", "loan-2"):
         done(api.ingest(RECORD | {"decision_id": decision_id, "subject": {"reference": f"file of {decision_id}"}}))
     return family_of(api)
@@ -60,8 +60,8 @@ def decision(api):
 # ── the registry ──
 
 
-def test_the_types_of_all_apps_are_there_and_what_builds_on_another_comes_after_it():
-    assert [each.name for each in record_types.registered()] == ["decision", "reconsideration", "notice"]
+def test_the_types_of_all_apps_are_registered_and_dependent_types_come_later():
+    assert [kind.name for kind in record_types.registered()] == ["decision", "reconsideration", "notice"]
 
 
 def test_a_name_is_registered_once():
@@ -84,18 +84,18 @@ def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, d
         done(approve_as_is(api, drafted(api, other)))
     ids = [str(decision.roots[0]), first["record_id"], second["record_id"]]
     sealed = [about_first["custody_record_id"], about_second["custody_record_id"]]
-    assert [str(each) for each in only(families.members(decision))] == [*ids, *sealed]
-    assert {of(Entry.objects.get(pk=each)) for each in [*ids, *sealed]} == {decision}
+    assert [str(record_id) for record_id in only(families.members(decision))] == [*ids, *sealed]
+    assert {of(Entry.objects.get(pk=record_id)) for record_id in [*ids, *sealed]} == {decision}
 
 
 @pytest.mark.once
-def test_every_statement_of_a_family_builds_on_another_of_it_or_on_none(api, decision):
-    """So nothing outside is left without what it refers to."""
+def test_every_statement_of_a_family_refers_only_to_others_of_it(api, decision):
+    """So no record outside of the family loses what it refers to."""
     done(approve_as_is(api, drafted(api, done(reconsider(api))["decision_id"])))
     entries = Entry.objects.in_bulk(only(families.members(decision)))
-    digests = {custody.statement_digest(each).hex() for each in entries.values()}
-    for each in entries.values():
-        assert set(json.loads(bytes(each.statement))["predicate"]["parents"]) <= digests
+    digests = {custody.statement_digest(entry).hex() for entry in entries.values()}
+    for entry in entries.values():
+        assert set(json.loads(bytes(entry.statement))["predicate"]["parents"]) <= digests
 
 
 @pytest.mark.once
@@ -111,14 +111,14 @@ def test_the_same_id_in_another_organization_is_another_family(api, other_api, d
 
 
 def test_days_count_from_the_date_of_the_decision_or_else_from_its_receipt(api):
-    dated, undated = (entry_of(done(api.ingest({"decision_id": each} | more))) for each, more in (
+    dated, undated = (entry_of(done(api.ingest({"decision_id": decision_id} | more))) for decision_id, more in (
         ("dated", {"decided_at": "2020-01-02T03:04:05Z"}), ("undated", {}),
     ))  # fmt: skip
     assert only(families.counts_from(of(dated))) == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert only(families.counts_from(of(undated))) == undated.received_at
 
 
-def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
+def test_days_count_from_the_last_event_in_the_family(api, decision):
     began = datetime(2026, 11, 3, tzinfo=UTC)
     moments = (began + timedelta(days=day) for day in range(1, 9))
 
@@ -143,16 +143,16 @@ def test_days_count_from_the_last_that_happened_in_the_family(api, decision):
     )
 
 
-# ── what stands in the way ──
+# ── obstacles ──
 
 
 @pytest.mark.once
-def test_a_decision_that_nothing_is_about_can_go(decision):
+def test_a_decision_without_dependents_has_no_obstacles(decision):
     assert only(families.obstacles(decision)) == []
 
 
 @pytest.mark.once
-def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
+def test_a_notice_is_an_obstacle_until_it_is_delivered(api, decision):
     notice = drafted(api)
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "submit"))
@@ -166,19 +166,19 @@ def test_a_notice_stands_in_the_way_until_it_is_delivered(api, decision):
 
 
 @pytest.mark.once
-def test_a_notice_about_a_reconsideration_stands_in_the_way_of_the_whole_family(api, decision):
+def test_a_notice_about_a_reconsideration_is_an_obstacle_for_the_whole_family(api, decision):
     drafted(api, done(reconsider(api))["decision_id"])
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
 
 
 @pytest.mark.once
-def test_a_withdrawn_notice_does_not_stand_in_the_way(api, decision):
+def test_a_withdrawn_notice_is_not_an_obstacle(api, decision):
     done(step(api, drafted(api), "withdraw", {"reason": "Not needed."}))
     assert only(families.obstacles(decision)) == []
 
 
 @pytest.mark.once
-def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
+def test_a_letter_waiting_to_be_mailed_is_an_obstacle(api, decision):
     notice = drafted(api)
     delivered(api, notice)
     done(step(api, notice, "deliveries", {"channel": "email", "address": "person@home.example"}))
@@ -187,7 +187,7 @@ def test_a_letter_that_waits_to_be_mailed_stands_in_the_way(api, decision):
 
 @pytest.mark.once
 @pytest.mark.parametrize("how", ["told", "closed"])
-def test_a_request_for_a_review_stands_in_the_way_until_the_person_is_told_or_it_is_closed(api, decision, how):
+def test_a_review_request_is_an_obstacle_until_it_is_answered_or_closed(api, decision, how):
     notice = drafted(api)
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
     delivered(api, notice)
@@ -204,7 +204,7 @@ def test_a_request_for_a_review_stands_in_the_way_until_the_person_is_told_or_it
 
 
 @pytest.mark.once
-def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_vault):
+def test_a_record_on_its_way_into_its_vault_is_an_obstacle(api, filesystem_vault):
     done(api.ingest(RAW))
     decision = family_of(api)
     with full_disk(filesystem_vault):
@@ -212,7 +212,7 @@ def test_a_record_on_its_way_into_its_vault_stands_in_the_way(api, filesystem_va
     assert only(families.obstacles(decision)) == ["A record is still on its way into its vault."]
 
 
-# ── what a person may have ──
+# ── exports ──
 
 
 @pytest.mark.once
@@ -225,23 +225,23 @@ def test_an_export_has_every_record_of_the_family_byte_for_byte_and_all_about_it
     delivered(api, notice)
     ask(api, notice, message="My income is higher.", email="person@home.example")
     export = families.export(family_of(api))
-    (record,), (review,), (told,) = export["decision"], export["reconsideration"], export["notice"]
+    (record,), (review,), (letter,) = export["decision"], export["reconsideration"], export["notice"]
     assert record["record"].encode() == RAW
     assert review["record"].encode() == api.get(f"/v1/decisions/{review['decision_id']}/record").content
-    assert told["recipient"]["name"] == "Example Person"
-    assert [each["number"] for each in told["revisions"]] == [1, 2]
-    assert told["revisions"][1]["content"] == selectors.current_revision(stored(api, notice)).content
-    assert [each["channel"] for each in told["deliveries"]] == ["hand"]
-    assert [each["message"] for each in told["review_requests"]] == ["My income is higher."]
+    assert letter["recipient"]["name"] == "Example Person"
+    assert [revision["number"] for revision in letter["revisions"]] == [1, 2]
+    assert letter["revisions"][1]["content"] == selectors.current_revision(stored(api, notice)).content
+    assert [delivery["channel"] for delivery in letter["deliveries"]] == ["hand"]
+    assert [review_request["message"] for review_request in letter["review_requests"]] == ["My income is higher."]
 
 
 @pytest.mark.once
-def test_an_export_has_nothing_of_others(api, other_api, decision):
+def test_an_export_contains_nothing_of_other_families(api, other_api, decision):
     done(other_api.ingest(RECORD))
     done(api.ingest(RECORD | {"decision_id": "loan-9"}))
     drafted(api, "loan-9")
     export = families.export(decision)
-    assert [each["decision_id"] for each in export["decision"]] == ["loan-1"]
+    assert [decided["decision_id"] for decided in export["decision"]] == ["loan-1"]
     assert (export["reconsideration"], export["notice"]) == ([], [])
 
 

@@ -1,5 +1,5 @@
-"""Destroying a record destroys its wrapped data key: no copy of it is left that anybody could read, or the end of what
-a provider keeps is told."""
+"""Destroying a record destroys its wrapped data key: no readable copy remains, or the provider's retention is
+reported with its end."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,16 +34,16 @@ def storage(request, storage_of):
     return storage_of(provider, **KINDS[kind])
 
 
-# ── no copy is left ──
+# ── all copies are removed ──
 
 
 def test_no_copy_of_the_data_key_is_left_in_any_version(keep, storage, django_assert_num_queries):
     record = keep(storage)
     for key in (object_key(record.organization_id, record.id), data_key_key(record.organization_id, record.id)):
         if record.vault.has(key):
-            storage.replace(name_in(storage, key), record.vault.get(key))  # as somebody who restores a backup
+            storage.replace(name_in(storage, key), record.vault.get(key))  # like restoring a backup
     assert record.copies()
-    with django_assert_num_queries(0):  # it asks the vault alone, for it runs in threads
+    with django_assert_num_queries(0):  # removal runs in threads, so it uses only the vault
         assert record.remove() == Removal()
     assert not record.copies()
     assert record.names() == []
@@ -52,7 +52,7 @@ def test_no_copy_of_the_data_key_is_left_in_any_version(keep, storage, django_as
 
 @pytest.mark.parametrize("provider", ["gcp", "azure"])
 @pytest.mark.parametrize("kind", SOFT)
-def test_what_soft_delete_keeps_is_told_with_its_end(keep, storage_of, provider, kind):
+def test_soft_deleted_copies_are_reported_with_their_end(keep, storage_of, provider, kind):
     record = keep(storage_of(provider, **SOFT[kind]))
     ends = datetime.now(UTC) + timedelta(days=SOFT_DAYS)
     for _ in range(2):
@@ -63,8 +63,8 @@ def test_what_soft_delete_keeps_is_told_with_its_end(keep, storage_of, provider,
         assert not removal.is_kept
 
 
-def test_what_was_deleted_under_an_earlier_soft_delete_policy_is_told_too(keep, storage_of, google):
-    """Turning soft delete off forgets nothing of what it keeps."""
+def test_copies_of_an_earlier_soft_delete_policy_are_reported_too(keep, storage_of, google):
+    """Turning soft delete off does not delete its copies."""
     record = keep(storage_of("gcp", soft_delete_days=SOFT_DAYS))
     record.storage.faults.add(503, method="DELETE", after=True)
     with pytest.raises(VaultUnavailable):
@@ -73,20 +73,20 @@ def test_what_was_deleted_under_an_earlier_soft_delete_policy_is_told_too(keep, 
     assert record.remove().recoverable_until > datetime.now(UTC) + timedelta(days=SOFT_DAYS - 1)
 
 
-def test_soft_deleted_versions_are_purged_where_the_account_permits_it(keep, storage_of, microsoft):
+def test_soft_deleted_versions_are_purged_if_the_account_permits_it(keep, storage_of, microsoft):
     record = keep(storage_of("azure", soft_delete_days=SOFT_DAYS))
     microsoft.versions.permanent = True
-    record.storage.replace(record.name, b"by somebody else")
+    record.storage.replace(record.name, b"by another writer")
     assert record.remove() == Removal()
     assert not copies([*record.storage.bodies(), *record.storage.recoverable()], record.wrapped)
 
 
-def test_a_record_that_moved_is_removed_from_every_target_it_lay_in(keep, storage_of, use_storage, organization):
+def test_a_moved_record_is_removed_from_every_target_that_held_it(keep, storage_of, use_storage, organization):
     record = keep(storage_of("aws"))
     second = storage_of("gcp", locked=True)
     use_storage(organization, second)
     moved = move_records(caller=callers.command_line(organization.pk))
-    assert [found for _, found in moved] == [Move.MOVED]
+    assert [outcome for _, outcome in moved] == [Move.MOVED]
     assert record.copies()
     assert copies(second.bodies(), record.wrapped)
     for target in storage_targets.all_of(organization.pk):
@@ -95,7 +95,7 @@ def test_a_record_that_moved_is_removed_from_every_target_it_lay_in(keep, storag
     assert not copies([*record.storage.bodies(), *second.bodies()], record.wrapped)
 
 
-def test_from_the_filesystem_drafts_that_a_crash_has_left_are_removed_too(api, filesystem_vault, organization):
+def test_drafts_left_by_a_crash_are_removed_from_the_filesystem_too(api, filesystem_vault, organization):
     api.ingest(RAW)
     record_id, vault = Entry.objects.get().pk, vaults.current()
     path = filesystem_vault / object_key(organization.pk, record_id)
@@ -112,7 +112,7 @@ def test_from_the_filesystem_drafts_that_a_crash_has_left_are_removed_too(api, f
         objects.get(vault, organization.pk, record_id)
 
 
-def test_from_the_database_too(api, organization):
+def test_a_record_is_removed_from_the_database_too(api, organization):
     api.ingest(RAW)
     record_id = Entry.objects.get().pk
     for _ in range(2):
@@ -121,12 +121,12 @@ def test_from_the_database_too(api, organization):
         assert not SealedObject.objects.exists()
 
 
-# ── what comes after ──
+# ── afterwards ──
 
 
 @pytest.fixture
 def husk(keep, storage_of, lock):
-    """What is left of a destroyed record under a lock, in a database that has forgotten it."""
+    """Return the locked remains of a destroyed record, in a database that has forgotten it."""
     record = keep(storage_of("gcp", locked=True))
     lock(record.storage, record.name, datetime.now(UTC) + timedelta(days=400))
     assert record.remove().is_kept
@@ -136,17 +136,17 @@ def husk(keep, storage_of, lock):
     return record
 
 
-def test_what_has_lost_its_data_key_is_not_brought_back_and_nobody_complains(husk, organization, caplog):
+def test_a_record_without_its_data_key_is_not_restored_and_logs_nothing(husk, organization, caplog):
     assert services.adopt_orphans(organization) == 0
     services.recall(organization_id=organization.pk, identity="loan-1")
     services.choose_deployments(caller=callers.command_line(organization.pk))
     services.recall(organization_id=organization.pk, identity="loan-1")
     assert not Entry.objects.exists()
-    assert [each for each in caplog.records if each.levelname in ("ERROR", "WARNING")] == []
+    assert [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")] == []
 
 
-def test_it_does_not_hide_a_copy_that_has_one(husk, organization, storage_of, use_storage):
-    """What is missing where records go now is looked for where they went before."""
+def test_remains_do_not_hide_a_copy_with_a_data_key(husk, organization, storage_of, use_storage):
+    """A record missing in the current target is looked up in earlier ones."""
     first, now = storage_of("aws"), storage_targets.current(organization.pk)
     objects.put(vaults.of(use_storage(organization, first).pk), organization.pk, husk.id, husk.body)
     use_storage(organization, husk.storage)
@@ -156,7 +156,7 @@ def test_it_does_not_hide_a_copy_that_has_one(husk, organization, storage_of, us
 
 
 def disposed_of_before(real, organization):
-    """A disposal that comes to its end while a copy is on its way."""
+    """Finish a disposal while a copy is on its way."""
 
     def late(*args):
         if not Disposal.objects.exists():
@@ -166,7 +166,7 @@ def disposed_of_before(real, organization):
     return late
 
 
-def test_a_copy_that_comes_too_late_to_be_destroyed_with_its_record_is_removed(
+def test_a_copy_that_arrives_after_its_record_was_destroyed_is_removed(
     api, organization, storage_of, use_storage, monkeypatch
 ):
     assert api.ingest(RAW).status_code == 201
@@ -175,13 +175,13 @@ def test_a_copy_that_comes_too_late_to_be_destroyed_with_its_record_is_removed(
     storage = storage_of("gcp")
     use_storage(organization, storage)
     monkeypatch.setattr(moving, "_point", disposed_of_before(moving._point, organization))
-    found = [found for _, found in move_records(caller=callers.command_line(organization.pk))]
-    assert found == [Move.GONE]
+    outcomes = [outcome for _, outcome in move_records(caller=callers.command_line(organization.pk))]
+    assert outcomes == [Move.GONE]
     assert not copies(storage.bodies(), wrapped)
 
 
 @pytest.mark.parametrize("when", ["before it is put", "after it was put"])
-def test_so_is_one_that_is_put_back(api, organization, filesystem_vault, tmp_path, monkeypatch, when):
+def test_a_copy_that_is_put_back_is_removed_too(api, organization, filesystem_vault, tmp_path, monkeypatch, when):
     assert api.ingest(RAW).status_code == 201
     key = object_key(organization.pk, Entry.objects.get().pk)
     stray = tmp_path / "stray"

@@ -1,4 +1,4 @@
-"""Records that come again are compared with what a remote vault holds, several at a time."""
+"""Repeated records are compared with those in a remote vault, several at a time."""
 
 import threading
 
@@ -31,7 +31,7 @@ def test_repeats_are_read_from_the_vault_in_parallel(organization, filesystem_va
     assert statuses(organization, lines) == [*["replayed"] * 5, "conflict"]
 
 
-def test_one_object_that_cannot_be_read_spoils_no_other_repeat(organization, filesystem_vault, monkeypatch):
+def test_an_unreadable_object_affects_no_other_repeat(organization, filesystem_vault, monkeypatch):
     lines = [b'{"decision_id": "loan-%d"}' % number for number in range(4)]
     statuses(organization, lines)
     lost = next(path for path in filesystem_vault.rglob("records/*/*") if path.is_file())

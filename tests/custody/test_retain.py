@@ -1,5 +1,5 @@
-"""Storage that can lock objects keeps a record for as long as its organization's policy says, and for no shorter time
-than the bucket's owner has set."""
+"""Storage that locks objects retains a record as long as its organization's policy says, and never shorter than the
+bucket's owner has set."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -38,22 +38,24 @@ def lock_of(request):
         if storage.provider == "aws":
             s3 = request.getfixturevalue("_amazon").client("s3")
             try:
-                found = s3.get_object_retention(Bucket="records", Key=name)["Retention"]
+                retention = s3.get_object_retention(Bucket="records", Key=name)["Retention"]
             except s3.exceptions.ClientError:
                 return None, None
-            return found["RetainUntilDate"], found["Mode"].title()
+            return retention["RetainUntilDate"], retention["Mode"].title()
         if storage.provider == "gcp":
-            found = request.getfixturevalue("_google").buckets["records"][name].retention
-            return (datetime.fromisoformat(found["retainUntilTime"]), found["mode"]) if found else (None, None)
-        found = request.getfixturevalue("_microsoft").versions.find(name)
-        return (found.until, found.mode) if found.until else (None, None)
+            retention = request.getfixturevalue("_google").buckets["records"][name].retention
+            return (
+                (datetime.fromisoformat(retention["retainUntilTime"]), retention["mode"]) if retention else (None, None)
+            )
+        retention = request.getfixturevalue("_microsoft").versions.find(name)
+        return (retention.until, retention.mode) if retention.until else (None, None)
 
     return find
 
 
 @pytest.fixture
 def lock_by_default(request):
-    """Gives a bucket a lock of its own for whatever is put."""
+    """Return a function that gives a bucket a default lock for all objects."""
 
     def set_default(provider, **lasts):
         if provider == "aws":
@@ -77,8 +79,8 @@ def keys_of(entry):
     return object_key(*ids), data_key_key(*ids)
 
 
-def is_about(found, wanted, *, within=SECOND):
-    return found is not None and abs(found - wanted) <= within
+def is_about(moment, wanted, *, within=SECOND):
+    return moment is not None and abs(moment - wanted) <= within
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -136,10 +138,10 @@ def test_at_google_both_count_and_the_later_end_decides(
     api.ingest(RAW)
     entry = Entry.objects.get()
     bucket = google.buckets["records"]
-    found = bucket[name_in(storage, keys_of(entry)[0])]
-    own = datetime.fromisoformat(found.retention["retainUntilTime"])
+    blob = bucket[name_in(storage, keys_of(entry)[0])]
+    own = datetime.fromisoformat(blob.retention["retainUntilTime"])
     assert is_about(own, entry.received_at + timedelta(days=DAYS))
-    assert bucket.retained_until(found) > datetime.now(UTC) + timedelta(days=3999)
+    assert bucket.retained_until(blob) > datetime.now(UTC) + timedelta(days=3999)
 
 
 @pytest.mark.parametrize("days", [365 * 7, 365 * 7 + 1])
@@ -193,7 +195,7 @@ def test_whose_answer_was_lost_is_locked_for_as_long_at_azure_too(
 
 
 def test_what_is_over_is_no_lock(api, organization, storage_of, use_storage, policy, lock_of):
-    """As when an old record moves: clouds refuse such a time."""
+    """Clouds refuse a time in the past, for example when an old record moves."""
     policy[organization.pk] = 1
     with time_machine.travel(datetime.now(UTC) - timedelta(days=2)):
         assert api.ingest(RAW).status_code == 201
@@ -221,7 +223,7 @@ def test_what_is_moved_put_back_or_finished_later_is_locked_too(
     (tmp_path / key).parent.mkdir(parents=True)
     (tmp_path / key).write_bytes(objects.get(vault, organization.pk, entry.pk))
     storage.remove(name_in(storage, key))
-    assert [found for _, found in services.repair_vaults(stray=tmp_path)] == [services.Found.REPAIRED]
+    assert [finding for _, finding in services.repair_vaults(stray=tmp_path)] == [services.Found.REPAIRED]
     assert is_about(lock_of(storage, key)[0], wanted)
 
     storage.faults.add(503, method="POST", times=2)

@@ -1,4 +1,4 @@
-"""A bucket that new records no longer go to is compared with our rows once, and asked again only after a restore."""
+"""A bucket that new records no longer go to is compared with our rows once, and again only after a restore."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ RAW = b'{"decision_id": "loan-1", "amount": 1.50}'
 
 
 class Buckets:
-    """Two buckets of an organization, of which it uses one after the other."""
+    """Two buckets of an organization, which it uses one after the other."""
 
     def __init__(self, organization, storage_of, use_storage):
         self.organization = organization
@@ -27,7 +27,7 @@ class Buckets:
         self._use = use_storage
 
     def choose(self, name):
-        """Use a bucket as `services.choose_cloud` does."""
+        """Use a bucket like `services.choose_cloud` does."""
         target = self._use(self.organization, self.storages[name])
         number = target.choices_made + 1
         vaults.of(target.pk).put_new(searching.choice_key(self.organization.pk, number), b"chosen\n")
@@ -39,7 +39,7 @@ class Buckets:
         return target
 
     def search(self):
-        """Let the time pass in which requests may still put what they reserved, then search."""
+        """Let the time pass in which requests may still finish earlier reservations, then search."""
         StorageTarget.objects.exclude(retired_at=None).update(retired_at=timezone.now() - timedelta(hours=1))
         while services.search_earlier_targets():
             pass
@@ -69,7 +69,7 @@ def restore(targets=None):
     vaults.forget()
 
 
-def test_no_new_record_asks_a_bucket_that_was_searched(api, buckets):
+def test_no_new_record_asks_a_searched_bucket(api, buckets):
     buckets.choose("aws")
     api.ingest(RAW)
     buckets.choose("gcp")
@@ -77,7 +77,7 @@ def test_no_new_record_asks_a_bucket_that_was_searched(api, buckets):
     api.ingest({"decision_id": "loan-2"})
     assert buckets.asked("aws") > before, "it may hold what our rows do not tell"
     buckets.search()
-    api.ingest({"decision_id": "loan-3"})  # the process looks for a later choice, once
+    api.ingest({"decision_id": "loan-3"})  # the process checks once for a later choice
     before = buckets.asked("aws")
     for number in range(4, 7):
         assert api.ingest({"decision_id": f"loan-{number}"}).status_code == 201
@@ -85,7 +85,7 @@ def test_no_new_record_asks_a_bucket_that_was_searched(api, buckets):
     assert api.get("/v1/decisions/loan-1/record").content == RAW
 
 
-def test_the_search_brings_back_what_the_database_has_forgotten(api, buckets):
+def test_the_search_restores_forgotten_records(api, buckets):
     first = buckets.choose("aws")
     receipts = [api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(3)]
     restore()
@@ -95,8 +95,8 @@ def test_the_search_brings_back_what_the_database_has_forgotten(api, buckets):
     assert [api.get(f"/v1/decisions/loan-{number}/receipt").json() for number in range(3)] == receipts
 
 
-def test_after_a_restore_that_forgets_a_choice_a_record_is_not_made_a_second_time(api, buckets):
-    """The dump is from before the organization went back to a bucket that had been searched."""
+def test_after_a_restore_that_forgets_a_choice_a_record_is_not_created_again(api, buckets):
+    """The dump is from before the organization returned to a bucket that had been searched."""
     first = buckets.choose("aws")
     buckets.choose("gcp")
     buckets.search()
@@ -114,7 +114,7 @@ def test_after_a_restore_that_forgets_a_choice_a_record_is_not_made_a_second_tim
     assert not searching.was_forgotten(first.pk), "the choice is known again"
 
 
-def test_a_bucket_that_answers_slowly_is_asked_by_one_record_a_minute_until_it_is_searched(api, buckets, monkeypatch):
+def test_a_slow_bucket_is_asked_by_one_record_a_minute_until_it_is_searched(api, buckets, monkeypatch):
     buckets.choose("aws")
     buckets.choose("gcp")
     monkeypatch.setattr(recalling, "_SLOW_SECONDS", -1)
@@ -140,7 +140,7 @@ def test_records_share_commits_again_once_the_bucket_was_searched(api, buckets):
     assert is_direct()
 
 
-def test_a_search_goes_on_with_the_next_folder_after_its_slice(buckets, monkeypatch):
+def test_a_search_continues_with_the_next_folder_after_its_slice(buckets, monkeypatch):
     target = buckets.choose("aws")
     buckets.choose("gcp")
     StorageTarget.objects.filter(pk=target.pk).update(folders_searched=200)

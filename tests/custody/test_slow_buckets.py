@@ -1,4 +1,4 @@
-"""A bucket that answers slowly holds up no request of another organization."""
+"""A slow bucket delays no request of another organization."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ def storage(storage_of):
 
 @pytest.fixture
 def held(storage, monkeypatch):
-    """Let the bucket keep its answers back until the event is set."""
+    """Hold back the bucket's answers until the event is set."""
     gate, answer = Event(), storage.front.answer
 
     def late(request):
@@ -41,7 +41,7 @@ def held(storage, monkeypatch):
     gate.set()
 
 
-def test_while_two_requests_wait_for_a_bucket_its_others_get_503_and_another_organization_goes_on(
+def test_while_two_requests_wait_for_a_bucket_others_get_503_and_another_organization_is_served(
     api, other_api, organization, storage, use_storage, monkeypatch, request
 ):
     target = use_storage(organization, storage)
@@ -85,8 +85,8 @@ def test_work_outside_of_requests_is_not_refused(organization, storage, use_stor
         request_log.is_answering.set(False)
 
 
-def test_a_put_into_a_slow_vault_holds_up_no_put_into_another():
-    """In the event loop, where records of all organizations are stored together."""
+def test_a_put_into_a_slow_vault_does_not_delay_a_put_into_another():
+    """In the event loop, which stores records of all organizations."""
     gate = Event()
 
     def slow():

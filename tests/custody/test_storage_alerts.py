@@ -1,4 +1,4 @@
-"""When an organization's storage fails, its owners are told once, /readyz shows it, and the service stays ready."""
+"""When an organization's storage fails, its owners get one mail, /readyz shows it, and the service stays ready."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,7 +34,7 @@ def watch_and_mail():
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_owners_are_told_once_an_outage_however_many_records_wait(
+def test_owners_get_one_mail_an_outage_however_many_records_wait(
     api, storage_of, use_storage, organization, mailoutbox, provider
 ):
     people = {role: add_person(organization, role).user.email for role in MEMBER_ROLES}
@@ -56,7 +56,7 @@ def test_the_owners_are_told_once_an_outage_however_many_records_wait(
             assert "DRS_SECRET" not in text
 
 
-def test_an_outage_ends_and_the_next_one_is_told_again_unless_it_comes_at_once(storage, mailoutbox):
+def test_each_outage_is_mailed_unless_it_follows_at_once(storage, mailoutbox):
     now = datetime.now(UTC)
     for minutes, failing, mails in ((0, True, 1), (5, False, 1), (10, True, 1), (15, False, 1), (120, True, 2)):
         storage.faults.clear()
@@ -69,7 +69,7 @@ def test_an_outage_ends_and_the_next_one_is_told_again_unless_it_comes_at_once(s
     assert StorageOutage.objects.count() == 2
 
 
-def test_no_mail_goes_out_for_what_is_over_or_not_used_any_more(storage, organization, mailoutbox):
+def test_no_mail_is_sent_for_an_outage_that_is_over_or_a_target_no_longer_used(storage, organization, mailoutbox):
     outage(storage)
     services.watch_targets()
     services.choose_deployments(caller=callers.command_line(organization.pk))
@@ -92,7 +92,7 @@ def test_readyz_shows_it_and_stays_ready_for_the_other_organizations(api, other_
     assert api.get("/v1/custody").json()["failing_since"] is None
 
 
-def test_a_target_that_records_wait_for_is_watched_although_another_was_chosen(api, storage, organization):
+def test_a_target_with_waiting_records_is_watched_after_another_was_chosen(api, storage, organization):
     outage(storage)
     api.ingest({"decision_id": "loan-1"})
     services.choose_deployments(caller=callers.command_line(organization.pk))

@@ -1,4 +1,4 @@
-"""The back office: where records go, and the form that chooses another place once the custody test has proven it."""
+"""Back office pages: the current storage, and the form that chooses another after a passed custody test."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def targets():
     return list(StorageTarget.objects.exclude(organization=None))
 
 
-def test_an_owner_chooses_a_bucket_and_goes_back(api, account, signed_in):
+def test_an_owner_chooses_a_bucket_and_returns(api, account, signed_in):
     browser = signed_in(Role.OWNER)
     assert "own (database)" in browser.get(STORAGE).content.decode()
     assert use(browser, account.config)["Location"] == STORAGE
@@ -37,7 +37,7 @@ def test_an_owner_chooses_a_bucket_and_goes_back(api, account, signed_in):
     api.ingest({"decision_id": "loan-1"})
     (target,) = targets()
     assert Entry.objects.get().target == target
-    assert 'value="records"' in browser.get(FORM).content.decode(), "what is in use stands in the form"
+    assert 'value="records"' in browser.get(FORM).content.decode(), "the form shows the current settings"
     assert browser.submit(STORAGE, STORAGE + "deployment/")["Location"] == STORAGE
     back = browser.get(STORAGE).content.decode()
     assert "own (database)" in back
@@ -54,7 +54,7 @@ def test_a_failed_test_is_shown_as_a_checklist_and_changes_nothing(account, sign
     assert targets() == []
 
 
-def test_only_owners_have_the_button_and_the_power(account, signed_in, organization):
+def test_only_owners_have_the_button_and_the_permission(account, signed_in, organization):
     browser = signed_in(Role.ADMIN)
     assert "may not choose where records are stored" in browser.get(FORM).content.decode()
     assert use(browser, account.config).status_code == 403

@@ -1,4 +1,4 @@
-"""New records go to one storage target, and earlier ones are read where they were put."""
+"""New records go to one storage target, and earlier ones are read from their own."""
 
 import pytest
 from django.core.management import call_command
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def target_of(tmp_path):
-    """Makes an organization a target of its own: a directory that only its configuration names."""
+    """Return a function that gives an organization its own target: a directory named only by its configuration."""
 
     def make(organization):
         root = tmp_path / organization.slug
@@ -34,7 +34,7 @@ def target_of(tmp_path):
 
 
 def ingest(api, decision_id):
-    """Takes a record. Returns the target that its entry refers to."""
+    """Store a record. Return the target that its entry refers to."""
     receipt = api.ingest({"decision_id": decision_id}).json()
     return Entry.objects.get(pk=receipt["record_id"]).target
 
@@ -47,7 +47,7 @@ def test_the_setting_chooses_the_first_target(db, settings, provider):
     assert target == StorageTarget.objects.get()
 
 
-def test_the_setting_chooses_no_other_target_afterwards(api, settings):
+def test_the_setting_is_ignored_once_there_is_a_target(api, settings):
     ingest(api, "loan-1")
     settings.CUSTODY_VAULT = "filesystem"
     storage_targets.forget()
@@ -55,7 +55,7 @@ def test_the_setting_chooses_no_other_target_afterwards(api, settings):
     assert StorageTarget.objects.count() == 1
 
 
-def test_of_processes_that_make_the_first_target_at_once_one_does(shared_database):
+def test_of_concurrent_processes_one_creates_the_first_target(shared_database):
     def first(number):
         storage_targets.forget()
         return storage_targets.current().pk
@@ -78,7 +78,7 @@ def test_after_another_choice_new_records_go_there_and_earlier_ones_stay(api, fi
     assert StorageTarget.objects.count() == 2
 
 
-def test_the_command_makes_the_other_choice_and_its_root(api, settings, tmp_path, capsys):
+def test_the_command_chooses_the_other_target_and_creates_its_root(api, settings, tmp_path, capsys):
     settings.DATA_DIR = tmp_path
     ingest(api, "loan-1")
     call_command("custody_create_vault", "--provider", "filesystem")
@@ -88,7 +88,7 @@ def test_the_command_makes_the_other_choice_and_its_root(api, settings, tmp_path
     assert ingest(api, "loan-3").provider == "database"
 
 
-def test_a_vault_that_cannot_be_made_is_not_chosen(api, settings, tmp_path):
+def test_a_vault_that_cannot_be_created_is_not_chosen(api, settings, tmp_path):
     ingest(api, "loan-1")
     settings.DATA_DIR = tmp_path
     (tmp_path / "vault").touch()
@@ -98,7 +98,7 @@ def test_a_vault_that_cannot_be_made_is_not_chosen(api, settings, tmp_path):
     assert ingest(api, "loan-2").provider == "database"
 
 
-def test_an_organization_with_a_target_of_its_own_uses_that_and_others_do_not(api, other_api, target_of):
+def test_an_organization_with_its_own_target_uses_it_and_others_do_not(api, other_api, target_of):
     own = target_of(api.organization)
     assert ingest(api, "loan-1") == own
     assert ingest(other_api, "loan-1").provider == "database"
@@ -108,7 +108,7 @@ def test_an_organization_with_a_target_of_its_own_uses_that_and_others_do_not(ap
     assert ingest(api, "loan-2") == own
 
 
-def test_what_the_database_forgot_comes_back_from_every_target(api, target_of):
+def test_forgotten_records_are_restored_from_every_target(api, target_of):
     first = ingest(api, "loan-1")
     own = target_of(api.organization)
     assert ingest(api, "loan-2") == own
@@ -121,14 +121,14 @@ def test_what_the_database_forgot_comes_back_from_every_target(api, target_of):
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_new_records_have_one_place_to_go_to(organization, own):
+def test_new_records_have_one_target(organization, own):
     whose = organization if own else None
     StorageTarget.objects.create(organization=whose, provider="database")
     with pytest.raises(IntegrityError), transaction.atomic():
         StorageTarget.objects.create(organization=whose, provider="filesystem")
 
 
-def test_another_processs_choice_is_seen_once_the_mark_has_changed(db, monkeypatch):
+def test_another_process_s_choice_is_seen_once_the_mark_has_changed(db, monkeypatch):
     storage_targets.forget()
     monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     assert storage_targets.current().pk == "database"
@@ -140,7 +140,7 @@ def test_another_processs_choice_is_seen_once_the_mark_has_changed(db, monkeypat
     assert storage_targets.current().pk == "filesystem"
 
 
-def test_taking_and_reading_a_record_ask_for_no_target_that_is_known(api, monkeypatch):
+def test_storing_and_reading_a_record_query_no_known_target(api, monkeypatch):
     monkeypatch.setattr(changes, "SECONDS", HANGS_SECONDS)
     api.ingest({"decision_id": "loan-1"})
     with CaptureQueriesContext(connection) as queries:
@@ -149,7 +149,7 @@ def test_taking_and_reading_a_record_ask_for_no_target_that_is_known(api, monkey
     assert not [query for query in queries.captured_queries if "storagetarget" in query["sql"]]
 
 
-def test_an_entry_whose_target_is_not_here_asks_to_come_back(api):
+def test_an_entry_with_an_unknown_target_is_a_503(api):
     api.ingest({"decision_id": "loan-1"})
     Entry.objects.update(target="elsewhere")
     assert api.get("/v1/decisions/loan-1/record").status_code == 503

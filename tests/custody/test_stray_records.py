@@ -1,4 +1,4 @@
-"""Records that were acknowledged onto another disk, while the vault's was not mounted, are found and put back."""
+"""Records stored on another disk while the vault's was not mounted are found and put back."""
 
 import shutil
 
@@ -21,7 +21,7 @@ def object_of(root, entry):
 
 
 def goes_astray(root, stray, entry):
-    """Its object lies as an earlier version left it: in a root that it had made on the wrong disk."""
+    """Move an object to a root on the wrong disk, where an earlier version left it."""
     target = object_of(stray, entry)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(object_of(root, entry), target)
@@ -34,7 +34,7 @@ def stray(tmp_path_factory):
 
 @pytest.fixture
 def receipts(api, filesystem_vault, stray):
-    """Of 8 records, 6 of which lie astray: by number."""
+    """Store 8 records, 6 of them astray. Return their receipts by number."""
     receipts = {number: api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(8)}
     for number in ASTRAY:
         goes_astray(filesystem_vault, stray, Entry.objects.get(pk=receipts[number]["record_id"]))
@@ -52,15 +52,15 @@ def is_readable(api, receipts, number):
 
 
 @pytest.mark.once
-def test_what_lies_astray_is_named_and_nothing_is_invented(api, receipts, capsys):
+def test_stray_records_are_named_and_not_invented(api, receipts, capsys):
     with pytest.raises(CommandError, match="missing from their vault"):
         reconcile(capsys=capsys)
-    told = capsys.readouterr().out
-    assert [number for number in receipts if receipts[number]["record_id"] in told] == list(ASTRAY)
+    output = capsys.readouterr().out
+    assert [number for number in receipts if receipts[number]["record_id"] in output] == list(ASTRAY)
     assert not is_readable(api, receipts, 5)
 
 
-def test_what_lies_astray_is_put_back_and_served_with_its_first_receipt(api, receipts, stray, capsys):
+def test_stray_records_are_put_back_and_served_with_their_first_receipt(api, receipts, stray, capsys):
     before = sorted(path for path in stray.rglob("*") if path.is_file())
     assert "6 put back into their vault" in reconcile("--from", str(stray), capsys=capsys)
     assert all(is_readable(api, receipts, number) for number in receipts)
@@ -70,7 +70,7 @@ def test_what_lies_astray_is_put_back_and_served_with_its_first_receipt(api, rec
 
 
 @pytest.mark.once
-def test_what_is_in_the_vault_is_not_replaced(api, filesystem_vault, receipts, stray, capsys):
+def test_an_object_in_the_vault_is_not_replaced(api, filesystem_vault, receipts, stray, capsys):
     shutil.copytree(filesystem_vault, stray, dirs_exist_ok=True)
     entry = Entry.objects.get(pk=receipts[0]["record_id"])
     object_of(stray, entry).write_bytes(b"other")
@@ -93,14 +93,14 @@ def test_only_the_record_of_the_row_is_put_back(api, other_api, filesystem_vault
     object_of(stray, wrong).write_bytes(content)
     with pytest.raises(CommandError, match="missing from their vault"):
         reconcile("--from", str(stray), capsys=capsys)
-    told = capsys.readouterr().out
-    assert "5 put back" in told
-    assert f"{wrong.pk} is missing" in told
+    output = capsys.readouterr().out
+    assert "5 put back" in output
+    assert f"{wrong.pk} is missing" in output
     assert not object_of(filesystem_vault, wrong).exists()
 
 
 @pytest.mark.once
-def test_what_the_database_does_not_know_is_left_where_it_is(api, filesystem_vault, receipts, stray, capsys):
+def test_an_unknown_record_is_left_where_it_is(api, filesystem_vault, receipts, stray, capsys):
     unknown = stray / api.organization.id.hex / "records" / "00" / ("0" * 32)
     unknown.parent.mkdir(parents=True, exist_ok=True)
     unknown.write_bytes(b"x")
@@ -108,7 +108,7 @@ def test_what_the_database_does_not_know_is_left_where_it_is(api, filesystem_vau
     assert not (filesystem_vault / unknown.relative_to(stray)).exists()
 
 
-def test_a_copy_that_still_waits_in_the_database_is_put_back_without_being_asked(api, filesystem_vault, capsys):
+def test_a_copy_that_still_waits_in_the_database_is_put_back_without_the_option(api, filesystem_vault, capsys):
     receipt = api.ingest({"decision_id": "loan-1"}).json()
     entry = Entry.objects.get()
     SealedObject.objects.create(
@@ -125,7 +125,7 @@ def test_records_of_the_database_vault_are_not_looked_for_elsewhere(api, capsys)
 
 
 @pytest.mark.once
-def test_while_the_vault_is_not_in_place_nothing_is_put_anywhere(receipts, filesystem_vault, stray, capsys):
+def test_without_the_vault_no_record_is_put_back(receipts, filesystem_vault, stray, capsys):
     (filesystem_vault / MARKER).unlink()
     before = sorted(filesystem_vault.rglob("*"))
     with pytest.raises(VaultNotMarked):
@@ -134,14 +134,14 @@ def test_while_the_vault_is_not_in_place_nothing_is_put_anywhere(receipts, files
 
 
 @pytest.mark.once
-def test_a_directory_that_is_not_there_is_said(filesystem_vault, stray, capsys):
+def test_a_missing_directory_is_reported(filesystem_vault, stray, capsys):
     with pytest.raises(CommandError, match="is no directory"):
         reconcile("--from", str(stray / "nowhere"), capsys=capsys)
 
 
 @pytest.mark.once
-def test_the_whole_way_from_a_disk_that_was_never_marked(api, filesystem_vault, receipts, stray, capsys):
-    """As on a service that an earlier version ran: both disks have records, and neither has a marker."""
+def test_records_on_two_unmarked_disks_are_all_restored(api, filesystem_vault, receipts, stray, capsys):
+    """Set up the state of an earlier version: both disks have records, and neither has a marker."""
     (filesystem_vault / MARKER).unlink()
     vaults.forget()
     with pytest.raises(NotThisVault, match="lacks 6 of the 8 records"):

@@ -1,4 +1,4 @@
-"""A vault acts under the credentials of its target alone, follows a secret that changes, and renews what ends."""
+"""A vault uses only its target's credentials, notices a changed secret, and renews expiring credentials."""
 
 import json
 
@@ -17,7 +17,7 @@ KEY = "0a/records/ff/ff00"
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Monotonic seconds that the test moves on."""
+    """Monotonic seconds that the test advances."""
     now = [1000.0]
     monkeypatch.setattr(cloud.time, "monotonic", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
@@ -28,7 +28,7 @@ def storage(request, storage_of):
     return storage_of(request.param)
 
 
-def test_a_secret_that_changes_is_used_within_a_second_without_a_restart(
+def test_a_changed_secret_is_used_within_a_second_without_a_restart(
     storage, use_storage, organization, monkeypatch, clock
 ):
     vault = vaults.of(use_storage(organization, storage).pk)
@@ -45,7 +45,7 @@ def test_a_secret_that_changes_is_used_within_a_second_without_a_restart(
     assert vault.put_new(KEY, b"x")
 
 
-def test_a_client_is_made_once_for_a_secret(storage, use_storage, organization, monkeypatch, clock):
+def test_a_client_is_created_once_for_a_secret(storage, use_storage, organization, monkeypatch, clock):
     vault = vaults.of(use_storage(organization, storage).pk)
     made = []
     sign_in = vault.sign_in
@@ -73,10 +73,10 @@ def role(amazon, storage_of, organization):
 
 
 def assumed(storage):
-    return [each for each in storage.front.requests if b"Action=AssumeRole" in each.body]
+    return [request for request in storage.front.requests if b"Action=AssumeRole" in request.body]
 
 
-def test_a_role_is_assumed_once_and_again_before_its_credentials_end(role, use_storage, organization, clock):
+def test_a_role_is_assumed_once_and_again_before_its_credentials_expire(role, use_storage, organization, clock):
     vault = vaults.of(use_storage(organization, role).pk)
     before = len(assumed(role))
     for _ in range(3):
@@ -89,7 +89,7 @@ def test_a_role_is_assumed_once_and_again_before_its_credentials_end(role, use_s
     assert len(assumed(role)) == before + 1
 
 
-def test_while_a_role_cannot_be_assumed_anew_its_credentials_serve_until_they_end(
+def test_while_a_role_cannot_be_assumed_again_its_credentials_are_used_until_they_expire(
     role, use_storage, organization, clock
 ):
     vault = vaults.of(use_storage(organization, role).pk)
@@ -104,13 +104,13 @@ def test_while_a_role_cannot_be_assumed_anew_its_credentials_serve_until_they_en
     vault.probe()
 
 
-def test_the_external_id_is_the_organizations_whatever_the_configuration_says(role, use_storage, organization):
+def test_the_external_id_is_always_the_organization_s(role, use_storage, organization):
     role.config["external_id"] = "another"
     with pytest.raises(VaultUnavailable, match="always your organization's id"):
         use_storage(organization, role)
 
 
-def test_a_target_whose_configuration_is_no_good_answers_with_503(api):
+def test_a_target_with_an_invalid_configuration_is_a_503(api):
     StorageTarget.objects.create(organization=api.organization, provider="aws", configuration={"bucket": "x"})
     vaults.forget()
     assert api.ingest({"decision_id": "loan-1"}).status_code == 503

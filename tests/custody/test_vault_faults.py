@@ -1,4 +1,4 @@
-"""The filesystem vault on a failing or full disk: the caller is told to come back, and nothing is lost or doubled."""
+"""The filesystem vault on a failing or full disk: the caller gets a 503, and no record is lost or doubled."""
 
 import errno
 import itertools
@@ -26,7 +26,7 @@ ERRORS = [errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS]
 
 
 def calls_of_one_put(vault_root, put):
-    """The names of the calls that one undisturbed put makes."""
+    """Return the names of the calls of one undisturbed put."""
     with faulty_disk(vault_root) as disk:
         put()
     return disk.calls
@@ -34,7 +34,7 @@ def calls_of_one_put(vault_root, put):
 
 @pytest.fixture
 def fresh_root(filesystem_vault):
-    """Gives the vault a new empty directory each time: so that every put makes the same calls."""
+    """Return a function that gives the vault a new empty directory, so that every put makes the same calls."""
     numbers = itertools.count()
 
     def empty():
@@ -48,7 +48,7 @@ def fresh_root(filesystem_vault):
 
 @pytest.fixture
 def forget():
-    """Forgets the record, so that the next fault meets it for the first time."""
+    """Return a function that forgets the record, so that the next fault meets it for the first time."""
 
     def empty():
         with unguarded():
@@ -71,7 +71,7 @@ def faults(api, fresh_root, forget):
 
     The vault tells no error from another, so the calls fail with one of them each.
     """
-    api.ingest({"decision_id": "warm-up"})  # makes the keys, whose files are not what fails here
+    api.ingest({"decision_id": "warm-up"})  # creates the keys, whose files do not fail here
     forget()
     every_call = calls_of_one_put(fresh_root(), lambda: api.ingest(RAW))
     assert set(EVERY_CALL) <= set(every_call)
@@ -92,7 +92,7 @@ def assert_asks_to_come_back(response, where):
 
 
 @pytest.mark.once
-def test_whichever_call_fails_the_record_is_readable_and_a_retry_finds_it_or_stores_it(api, fresh_root, forget):
+def test_after_any_failing_call_the_record_is_readable_or_a_retry_stores_it(api, fresh_root, forget):
     for where, response in faults(api, fresh_root, forget):
         assert_asks_to_come_back(response, where)
         assert api.get(PATH + "/record").content == RAW, where
@@ -104,10 +104,10 @@ def test_whichever_call_fails_the_record_is_readable_and_a_retry_finds_it_or_sto
 
 
 @pytest.mark.once
-def test_whichever_call_fails_the_reconciler_finishes_once_the_lease_is_over(api, fresh_root, forget):
+def test_after_any_failing_call_the_reconciler_finishes_once_the_lease_is_over(api, fresh_root, forget):
     for where, response in faults(api, fresh_root, forget):
         assert_asks_to_come_back(response, where)
-        assert services.reconcile() == (0, 0), "the lease protects whoever is still at work"
+        assert services.reconcile() == (0, 0), "the lease protects a worker that is still busy"
         with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
             assert services.reconcile() == (1, 0), where
             assert services.reconcile() == (0, 0)
@@ -115,7 +115,7 @@ def test_whichever_call_fails_the_reconciler_finishes_once_the_lease_is_over(api
 
 
 @pytest.mark.once
-def test_whichever_call_fails_other_content_is_a_conflict_and_never_stored(api, fresh_root, forget):
+def test_after_any_failing_call_other_content_is_a_conflict_and_never_stored(api, fresh_root, forget):
     for where, _ in faults(api, fresh_root, forget):
         assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409, where
         assert api.ingest(RAW).status_code == 200
@@ -124,12 +124,12 @@ def test_whichever_call_fails_other_content_is_a_conflict_and_never_stored(api, 
 
 @pytest.fixture
 def disk_that_stays_full(api, filesystem_vault):
-    """Every new file meets a full disk while the test runs; `with` ends it earlier."""
+    """Make every new file meet a full disk until the test or its `with` ends."""
     api.ingest({"decision_id": "warm-up"})
     return full_disk(filesystem_vault)
 
 
-def test_a_retry_while_the_disk_is_still_full_is_told_to_come_back_again(api, disk_that_stays_full):
+def test_a_retry_on_a_full_disk_is_a_503_again(api, disk_that_stays_full):
     with disk_that_stays_full:
         for _ in range(3):
             assert_asks_to_come_back(api.ingest(RAW), "full")
@@ -148,7 +148,7 @@ def test_a_full_disk_leaves_no_draft_and_no_half_object(api, filesystem_vault, d
     assert sorted(path for path in filesystem_vault.rglob("*") if path.is_file()) == before
 
 
-def test_the_reconciler_says_how_many_still_wait_and_tries_again_after_another_lease(api, disk_that_stays_full):
+def test_the_reconciler_reports_how_many_still_wait_and_retries_after_another_lease(api, disk_that_stays_full):
     with disk_that_stays_full:
         for number in range(3):
             api.ingest({"decision_id": f"loan-{number}"})
@@ -161,7 +161,7 @@ def test_the_reconciler_says_how_many_still_wait_and_tries_again_after_another_l
 
 
 @pytest.mark.once
-def test_what_cannot_be_finished_is_tried_again_after_pauses_that_grow_to_ten_minutes(api, disk_that_stays_full):
+def test_an_unfinished_record_is_retried_after_pauses_that_grow_to_ten_minutes(api, disk_that_stays_full):
     pauses = []
     with disk_that_stays_full:
         api.ingest(RAW)
@@ -177,7 +177,7 @@ def test_what_cannot_be_finished_is_tried_again_after_pauses_that_grow_to_ten_mi
     assert timedelta(minutes=7) < max(pauses) <= timedelta(minutes=10)
 
 
-def test_an_administrator_who_has_mended_the_vault_need_not_wait_for_the_next_try(api, disk_that_stays_full):
+def test_an_administrator_who_has_fixed_the_vault_need_not_wait_for_the_next_try(api, disk_that_stays_full):
     with time_machine.travel(datetime.now(UTC) + services.LEASE + timedelta(seconds=1)):
         with disk_that_stays_full:
             api.ingest(RAW)
@@ -187,7 +187,7 @@ def test_an_administrator_who_has_mended_the_vault_need_not_wait_for_the_next_tr
         assert services.reconcile(retry_now=True) == (1, 0)
 
 
-def test_in_bulk_the_lines_that_could_not_be_stored_are_named_and_a_retry_stores_them(api, disk_that_stays_full):
+def test_bulk_names_the_lines_that_could_not_be_stored_and_a_retry_stores_them(api, disk_that_stays_full):
     lines = b"".join(b'{"decision_id": "loan-%d"}\n' % number for number in range(5))
     with disk_that_stays_full:
         assert statuses(api, lines) == ["unavailable"] * 5
@@ -201,11 +201,11 @@ def statuses(api, lines):
 
 
 class Killed(BaseException):
-    """What a process meets in the middle of its work; nothing that handles errors may handle it."""
+    """An exception that ends a process like a kill: no error handler may catch it."""
 
 
 @pytest.mark.parametrize("after_the_put", [False, True])
-def test_what_a_crash_leaves_between_reserving_and_finishing_is_finished(
+def test_a_record_left_by_a_crash_between_reserving_and_finishing_is_finished(
     api, filesystem_vault, monkeypatch, after_the_put
 ):
     vault, real = vaults.current(), vaults.current().put_new
@@ -226,7 +226,7 @@ def test_what_a_crash_leaves_between_reserving_and_finishing_is_finished(
     assert api.ingest(RAW).status_code == 200
 
 
-def test_a_record_made_anew_after_a_crash_keeps_the_receipt_of_the_reserved_one(api, filesystem_vault, monkeypatch):
+def test_a_record_sent_again_after_a_crash_has_the_receipt_of_the_reserved_one(api, filesystem_vault, monkeypatch):
     monkeypatch.setattr(vaults.current(), "put_new", lambda key, body: (_ for _ in ()).throw(Killed()))
     with pytest.raises(Killed):
         api.client.post("/v1/ingest/srf", RAW, content_type="application/json")

@@ -1,4 +1,4 @@
-"""A vault whose disk is not in place takes nothing and gives nothing: only a command makes its root, with a marker."""
+"""A vault whose disk is not mounted stores and returns nothing. Only a command creates its root, with a marker."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ RAW = b'{"decision_id": "loan-1"}'
 
 @pytest.fixture
 def away(filesystem_vault):
-    """Where the vault's disk goes when it is not mounted."""
+    """Return the path to which the vault's disk moves when it is not mounted."""
     return filesystem_vault.with_suffix(".away")
 
 
@@ -43,7 +43,7 @@ def files_below(directory):
 
 @pytest.mark.once
 @pytest.mark.parametrize("in_its_place", ["nothing", "an empty directory", "a vault without a marker"])
-def test_records_posted_while_the_disk_is_away_are_refused_kept_and_finished_when_it_is_back(
+def test_records_posted_without_the_disk_are_refused_and_finished_when_it_returns(
     api, filesystem_vault, away, in_its_place
 ):
     first = api.ingest(RAW).json()
@@ -67,7 +67,7 @@ def test_records_posted_while_the_disk_is_away_are_refused_kept_and_finished_whe
     assert WaitingObject.objects.count() == 0
 
 
-def test_another_installations_vault_takes_and_gives_nothing_and_the_answer_says_so(api, filesystem_vault):
+def test_another_installation_s_vault_is_not_used_and_the_answer_says_so(api, filesystem_vault):
     api.ingest(RAW)
     vaults.current().mark(uuid.uuid4())
     before = sorted(filesystem_vault.rglob("*"))
@@ -79,8 +79,8 @@ def test_another_installations_vault_takes_and_gives_nothing_and_the_answer_says
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("content", [b"", b"This is the vault of somebody else.\n", b"x" * 10_000_000])
-def test_a_marker_of_other_words_is_another_installations(filesystem_vault, content):
+@pytest.mark.parametrize("content", [b"", b"This is the vault of another.\n", b"x" * 10_000_000])
+def test_a_marker_with_other_content_is_another_installation_s(filesystem_vault, content):
     (filesystem_vault / MARKER).write_bytes(content)
     with pytest.raises(VaultOfAnother):
         vaults.current().get(KEY)
@@ -88,7 +88,7 @@ def test_a_marker_of_other_words_is_another_installations(filesystem_vault, cont
 
 @pytest.mark.once
 @pytest.mark.parametrize("use", ["put_new", "get", "has", "delete", "list", "discard_drafts", "probe"])
-def test_no_use_of_the_vault_makes_its_root(filesystem_vault, away, use):
+def test_no_use_of_the_vault_creates_its_root(filesystem_vault, away, use):
     arguments = {"put_new": (KEY, b"x"), "discard_drafts": (), "probe": ()}.get(use, (KEY,))
     filesystem_vault.rename(away)
     with pytest.raises(VaultNotMarked):
@@ -97,21 +97,19 @@ def test_no_use_of_the_vault_makes_its_root(filesystem_vault, away, use):
 
 
 @pytest.mark.once
-def test_a_start_makes_no_root(tmp_path):
+def test_a_start_creates_no_root(tmp_path):
     FilesystemVault(StorageTarget(configuration={"root": str(tmp_path / "vault")})).identify()
     assert not (tmp_path / "vault").exists()
 
 
 @pytest.mark.once
-def test_a_disk_that_is_lost_in_the_middle_of_a_put_never_has_it_acknowledged_onto_the_disk_below(
-    filesystem_vault, away
-):
-    """What began on the marked disk ends there, or fails; whichever call the disk is lost before."""
+def test_a_disk_lost_during_a_put_never_acknowledges_it_onto_the_disk_below(filesystem_vault, away):
+    """A put that began on the marked disk ends there or fails, whichever call loses the disk."""
     vault, acknowledged = vaults.current(), 0
     with faulty_disk(filesystem_vault) as disk:
         vault.put_new("00/records/00/00", b"x")
     for call in range(len(disk.calls)):
-        key = f"0{call}/records/ff/ff00"  # a shard of its own, so that every put makes the same calls
+        key = f"0{call}/records/ff/ff00"  # a separate shard, so that every put makes the same calls
         with disk_lost(filesystem_vault, call, away) as disk:
             try:
                 created = vault.put_new(key, b"x")
@@ -136,14 +134,14 @@ def create(*arguments, capsys):
 
 @pytest.fixture
 def unmarked(filesystem_vault):
-    """The vault as an earlier version, or nobody yet, has made it."""
+    """Return a vault without a marker, as of an earlier version or a new installation."""
     (filesystem_vault / MARKER).unlink()
     Installation.objects.all().delete()
     vaults.forget()
     return filesystem_vault
 
 
-def test_the_command_makes_the_root_and_its_marker_once(unmarked, capsys):
+def test_the_command_creates_the_root_and_its_marker_once(unmarked, capsys):
     unmarked.rmdir()
     assert str(unmarked) in create(capsys=capsys)
     assert [path.name for path in unmarked.iterdir()] == [MARKER]
@@ -153,20 +151,20 @@ def test_the_command_makes_the_root_and_its_marker_once(unmarked, capsys):
     assert vaults.current().put_new(KEY, b"x")
 
 
-def test_a_running_service_finds_a_vault_that_is_made_later(api, unmarked, capsys):
+def test_a_running_service_finds_a_vault_created_later(api, unmarked, capsys):
     assert api.ingest(RAW).status_code == 503
     create(capsys=capsys)
     assert api.ingest(RAW).status_code == 200
 
 
-def test_the_database_vault_needs_none(db, capsys, settings, tmp_path):
+def test_the_database_vault_needs_no_marker(db, capsys, settings, tmp_path):
     settings.DATA_DIR = tmp_path
     assert "needs no root" in create(capsys=capsys)
     assert create("--verbosity", "0", capsys=capsys) == ""
     assert not (tmp_path / "vault").exists()
 
 
-def test_a_vault_of_an_earlier_version_is_marked_and_serves_on(api, filesystem_vault, capsys):
+def test_a_vault_of_an_earlier_version_is_marked_and_stays_in_use(api, filesystem_vault, capsys):
     receipts = [api.ingest({"decision_id": f"loan-{number}"}).json() for number in range(3)]
     (filesystem_vault / MARKER).unlink()
     Installation.objects.all().delete()
@@ -176,7 +174,7 @@ def test_a_vault_of_an_earlier_version_is_marked_and_serves_on(api, filesystem_v
     assert [api.get(f"/v1/decisions/loan-{number}/receipt").json() for number in range(3)] == receipts
 
 
-def test_records_left_in_a_vault_that_new_ones_do_not_go_to_keep_it_in_use(api, filesystem_vault, capsys):
+def test_records_in_a_vault_for_earlier_records_keep_it_in_use(api, filesystem_vault, capsys):
     api.ingest(RAW)
     (filesystem_vault / MARKER).unlink()
     services.choose_target(provider="database")
@@ -185,7 +183,7 @@ def test_records_left_in_a_vault_that_new_ones_do_not_go_to_keep_it_in_use(api, 
 
 
 @pytest.mark.parametrize("lost", ["the whole root", "one object", "the right one, another is there"])
-def test_a_disk_that_lacks_records_is_not_taken_for_the_vault(api, filesystem_vault, away, capsys, lost):
+def test_a_disk_that_lacks_records_is_not_accepted_as_the_vault(api, filesystem_vault, away, capsys, lost):
     for number in range(3):
         api.ingest({"decision_id": f"loan-{number}"})
     (filesystem_vault / MARKER).unlink()
@@ -204,7 +202,7 @@ def test_a_disk_that_lacks_records_is_not_taken_for_the_vault(api, filesystem_va
 
 
 @pytest.mark.once
-def test_records_of_strangers_are_not_taken_for_the_vault(filesystem_vault, capsys):
+def test_records_of_unknown_organizations_are_not_accepted_as_the_vault(filesystem_vault, capsys):
     (filesystem_vault / MARKER).unlink()
     (filesystem_vault / "lost+found").mkdir()
     (filesystem_vault / uuid.uuid4().hex).mkdir()
@@ -214,7 +212,7 @@ def test_records_of_strangers_are_not_taken_for_the_vault(filesystem_vault, caps
 
 
 @pytest.mark.once
-def test_another_installations_marker_is_replaced_by_force_alone(filesystem_vault, capsys):
+def test_another_installation_s_marker_is_replaced_only_by_force(filesystem_vault, capsys):
     vaults.current().mark(uuid.uuid4())
     with pytest.raises(NotThisVault, match="marker of another installation"):
         create(capsys=capsys)
@@ -223,14 +221,14 @@ def test_another_installations_marker_is_replaced_by_force_alone(filesystem_vaul
 
 
 @pytest.mark.once
-def test_a_root_that_cannot_be_made_is_said_plainly(unmarked, capsys):
+def test_a_root_that_cannot_be_created_is_reported_plainly(unmarked, capsys):
     unmarked.rmdir()
     unmarked.touch()
     with pytest.raises(VaultNotMade, match="cannot be made"):
         create(capsys=capsys)
 
 
-def test_commands_at_once_make_one_marker(shared_database, filesystem_vault):
+def test_concurrent_commands_create_one_marker(shared_database, filesystem_vault):
     (filesystem_vault / MARKER).unlink()
     vaults.forget()
     target = storage_targets.current()
@@ -243,7 +241,7 @@ def test_commands_at_once_make_one_marker(shared_database, filesystem_vault):
 
 
 @pytest.mark.once
-def test_a_probe_leaves_nothing_behind(each_vault, db, tmp_path):
+def test_a_probe_leaves_no_file_behind(each_vault, db, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     for _ in range(3):
         vaults.probe()
@@ -258,7 +256,7 @@ def test_probes_of_many_processes_do_not_meet(filesystem_vault):
 
 
 @pytest.mark.once
-def test_whichever_call_of_a_probe_fails_the_vault_is_not_ready(filesystem_vault):
+def test_any_failing_call_of_a_probe_makes_the_vault_unready(filesystem_vault):
     with faulty_disk(filesystem_vault) as disk:
         vaults.probe()
     assert {"open", "unlink", "fsync"} <= set(disk.calls)
@@ -269,7 +267,7 @@ def test_whichever_call_of_a_probe_fails_the_vault_is_not_ready(filesystem_vault
 
 
 @pytest.mark.once
-def test_what_a_probe_left_that_was_cut_off_is_discarded(filesystem_vault):
+def test_a_file_of_an_interrupted_probe_is_discarded(filesystem_vault):
     leftover = filesystem_vault / ".draft-probe-00000000"
     leftover.touch()
     os.utime(leftover, (0, 0))
@@ -285,8 +283,8 @@ def test_a_full_disk_is_not_ready(filesystem_vault):
 
 
 @pytest.mark.once
-def test_a_success_counts_for_a_second_and_a_failure_for_none(filesystem_vault, monkeypatch):
-    """Anybody may ask whether the service is ready, and each answer would cost a write to the disk."""
+def test_a_success_is_cached_for_a_second_and_a_failure_is_not(filesystem_vault, monkeypatch):
+    """Anyone may ask whether the service is ready, and each answer would cost a disk write."""
     clock = iter([10.0, 10.0, 10.5, 11.5, 11.5, 11.6])
     monkeypatch.setattr(vaults, "_PROBE_SECONDS", 1)
     monkeypatch.setattr(vaults, "_last_success", -1e9)
@@ -304,7 +302,7 @@ def test_a_success_counts_for_a_second_and_a_failure_for_none(filesystem_vault, 
 
 
 @pytest.mark.once
-def test_a_missing_object_in_a_vault_that_is_in_place_is_missing(filesystem_vault):
+def test_a_missing_object_in_a_mounted_vault_is_missing(filesystem_vault):
     with pytest.raises(ObjectMissing):
         vaults.current().get(KEY)
     assert not Entry.objects.exists()

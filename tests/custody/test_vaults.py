@@ -1,4 +1,4 @@
-"""What every vault promises, wherever it is, and what the filesystem vault adds on disk."""
+"""Guarantees of every vault, and further ones of the filesystem vault."""
 
 import os
 import shutil
@@ -24,13 +24,13 @@ LOCKED = [pytest.param(f"{provider}, locked", marks=pytest.mark.once) for provid
 
 @pytest.fixture(params=EACH)
 def vault(request, db):
-    """Each vault in turn."""
+    """Run a test with each vault."""
     return made_vault(request)
 
 
 @pytest.fixture(params=[*EACH, *LOCKED])
 def each_vault_and_lock(request, db):
-    """Each vault in turn; those in clouds also where single objects can be locked, for what puts and deletes."""
+    """Run a test with each vault, those in clouds also with object locks, for puts and deletes."""
     return made_vault(request)
 
 
@@ -45,7 +45,7 @@ def made_vault(request):
     return vaults.current()
 
 
-def test_what_is_put_is_got_byte_for_byte(vault):
+def test_an_object_is_returned_byte_for_byte(vault):
     body = bytes(range(256)) * 100
     assert vault.put_new(KEY, body)
     assert vault.get(KEY) == body
@@ -56,13 +56,13 @@ def test_an_empty_object_is_an_object(vault):
     assert vault.get(KEY) == b""
 
 
-def test_a_put_may_say_until_when_the_object_must_be_kept(each_vault_and_lock):
+def test_a_put_may_set_a_time_until_which_the_object_is_retained(each_vault_and_lock):
     vault = each_vault_and_lock
     assert vault.put_new(KEY, b"x", retain_until=datetime(2036, 1, 1, tzinfo=UTC))
     assert vault.get(KEY) == b"x"
 
 
-def test_an_object_once_put_is_never_replaced(each_vault_and_lock):
+def test_a_stored_object_is_never_replaced(each_vault_and_lock):
     vault = each_vault_and_lock
     assert vault.put_new(KEY, b"first")
     for second in (b"other", b"first", b""):
@@ -70,7 +70,7 @@ def test_an_object_once_put_is_never_replaced(each_vault_and_lock):
         assert vault.get(KEY) == b"first"
 
 
-def test_a_missing_object_is_told_from_a_vault_that_does_not_answer(vault):
+def test_a_missing_object_is_distinguished_from_an_outage(vault):
     with pytest.raises(ObjectMissing):
         vault.get(KEY)
 
@@ -85,7 +85,7 @@ def test_a_deleted_object_is_gone_and_its_key_is_free(each_vault_and_lock):
     assert vault.put_new(KEY, b"second")
 
 
-def test_deleting_what_is_not_there_is_no_error(vault):
+def test_deleting_a_missing_object_is_not_an_error(vault):
     vault.delete(KEY)
     vault.delete("never/seen")
 
@@ -99,7 +99,7 @@ def test_a_list_has_exactly_the_keys_below_its_prefix(vault):
     assert list(vault.list(f"{uuid.uuid4().hex}/records/")) == []
 
 
-def test_erasing_tells_that_nothing_remains(each_vault_and_lock):
+def test_erasing_reports_that_nothing_remains(each_vault_and_lock):
     vault = each_vault_and_lock
     assert vault.erase(KEY) == Remains()
     vault.put_new(KEY, b"x")
@@ -107,7 +107,7 @@ def test_erasing_tells_that_nothing_remains(each_vault_and_lock):
     assert not vault.has(KEY)
 
 
-def test_a_journal_can_lie_beside_the_records(each_vault_and_lock):
+def test_a_journal_can_be_stored_beside_the_records(each_vault_and_lock):
     vault = each_vault_and_lock
     organization = uuid.uuid4()
     folder = f"{organization.hex}/journal/"
@@ -120,7 +120,7 @@ def test_a_journal_can_lie_beside_the_records(each_vault_and_lock):
     assert [vault.get(key) for key in keys] == [key.encode() for key in keys]
 
 
-def test_a_vault_tells_what_it_has(vault):
+def test_a_vault_reports_what_it_has(vault):
     assert not vault.has(KEY)
     vault.put_new(KEY, b"x")
     assert vault.has(KEY)
@@ -131,7 +131,7 @@ def shared_vault(shared_database, request):
     return made_vault(request)
 
 
-def test_of_many_puts_of_one_key_exactly_one_creates(shared_vault):
+def test_of_concurrent_puts_of_one_key_exactly_one_creates(shared_vault):
     created = at_once(10, lambda number: shared_vault.put_new(KEY, b"%d" % number))
     assert created.count(True) == 1
     assert shared_vault.get(KEY) == b"%d" % created.index(True)
@@ -144,7 +144,7 @@ KEYS_THAT_LEAVE = [
 
 
 @pytest.mark.once
-def test_the_filesystem_vault_refuses_a_key_that_could_leave_its_directory(filesystem_vault):
+def test_the_filesystem_vault_refuses_a_key_outside_of_its_directory(filesystem_vault):
     vault = vaults.current()
 
     def there():
@@ -179,7 +179,7 @@ def test_a_put_leaves_no_draft_behind(filesystem_vault):
 
 
 @pytest.mark.once
-def test_drafts_of_puts_that_never_finished_are_discarded_once_they_are_old(filesystem_vault):
+def test_drafts_of_unfinished_puts_are_discarded_once_they_are_old(filesystem_vault):
     vault = vaults.current()
     vault.put_new(KEY, b"x")
     shard = (filesystem_vault / KEY).parent
@@ -192,7 +192,7 @@ def test_drafts_of_puts_that_never_finished_are_discarded_once_they_are_old(file
 
 
 @pytest.mark.once
-def test_a_draft_is_no_object(filesystem_vault):
+def test_a_draft_is_not_an_object(filesystem_vault):
     vault = vaults.current()
     vault.put_new(KEY, b"x")
     ((filesystem_vault / KEY).parent / ".draft-ff01-00000000").write_bytes(b"half a body")
@@ -200,7 +200,7 @@ def test_a_draft_is_no_object(filesystem_vault):
 
 
 @pytest.mark.once
-def test_a_vault_whose_directory_is_gone_is_unavailable_not_empty(filesystem_vault):
+def test_a_vault_without_its_directory_is_unavailable_not_empty(filesystem_vault):
     shutil.rmtree(filesystem_vault)
     with pytest.raises(VaultUnavailable):
         vaults.current().get(KEY)

@@ -1,4 +1,4 @@
-"""The verifier believes nothing that was not signed by a key it was given, and says in a sentence what is wrong."""
+"""The verifier believes only what a given key has signed, and reports each problem in a sentence."""
 
 import base64
 import copy
@@ -89,11 +89,11 @@ def receipt(signer: Signer = ED25519, **statement_of: Any) -> dict[str, Any]:
 
 
 def disposal(signer: Signer = ED25519, **statement_of: Any) -> dict[str, Any]:
-    """The disposal of the record that `receipt` is about, if the same is said of it."""
+    """Return the disposal of the record of `receipt`, if both have the same statement."""
     signed = statement(**statement_of)
-    said = json.loads(signed)
-    record_id = uuid.UUID(said["subject"][0]["name"])
-    organization_id = uuid.UUID(said["predicate"]["organization"])
+    payload = json.loads(signed)
+    record_id = uuid.UUID(payload["subject"][0]["name"])
+    organization_id = uuid.UUID(payload["predicate"]["organization"])
     entry = Entry(record_id=record_id, organization_id=organization_id, kind="decision", statement=signed)
     return {
         "record_id": str(record_id),
@@ -115,32 +115,32 @@ def verify(document: Any, *keys: Signer, record: bytes | None = RECORD) -> verif
 
 
 def resigned(signer: Signer = ED25519, **changed: Any) -> dict[str, Any]:
-    """A receipt whose statement says something else, under a signature that verifies."""
-    said = {**json.loads(statement()), **changed}
-    return {**receipt(signer), "envelope": signer.envelope(json.dumps(said).encode())}
+    """Return a receipt with a changed statement, under a valid signature."""
+    document = {**json.loads(statement()), **changed}
+    return {**receipt(signer), "envelope": signer.envelope(json.dumps(document).encode())}
 
 
 @pytest.mark.parametrize("signer", [ED25519, P256], ids=["ed25519", "ecdsa"])
 def test_a_record_is_verified_under_the_key_that_signed_it(signer: Signer):
-    found = verify(receipt(signer), STRANGER, signer)
-    assert (found.verdict, found.failed) == ("PAYLOAD VERIFIED", None)
-    assert [check for check, _ in found.passed] == ["signature", "statement", "receipt", "payload", "identity"]
+    result = verify(receipt(signer), STRANGER, signer)
+    assert (result.verdict, result.failed) == ("PAYLOAD VERIFIED", None)
+    assert [check for check, _ in result.passed] == ["signature", "statement", "receipt", "payload", "identity"]
 
 
-def test_without_the_record_the_proof_alone_is_valid():
-    found = verify(receipt(), record=None)
-    assert found.verdict == "PROOF VALID"
-    assert "payload" not in dict(found.passed)
+def test_without_the_record_the_proof_is_valid():
+    result = verify(receipt(), record=None)
+    assert result.verdict == "PROOF VALID"
+    assert "payload" not in dict(result.passed)
 
 
 @pytest.mark.parametrize("later", [ED25519, P256], ids=["the same key", "a later key"])
 def test_a_destroyed_payload_is_proved_under_its_policy(later: Signer):
-    found = verify(disposed(disposal(later)), ED25519, later, record=None)
-    assert found.verdict == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
-    assert "2026-11-20T09:30:00.000000Z" in dict(found.passed)["disposal"]
+    result = verify(disposed(disposal(later)), ED25519, later, record=None)
+    assert result.verdict == "PROOF VALID, PAYLOAD DESTROYED under policy 3"
+    assert "2026-11-20T09:30:00.000000Z" in dict(result.passed)["disposal"]
 
 
-def test_every_check_says_what_it_covers_and_the_last_line_is_the_verdict():
+def test_every_check_names_its_scope_and_the_last_line_is_the_verdict():
     lines = list(verify(receipt()).lines())
     assert len(lines) == 7
     assert all(line.startswith(("ok ", "- ")) and line.endswith(".") for line in lines[:-1])
@@ -245,30 +245,32 @@ HOSTILE: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_receipt_fails_with_a_sentence(name: str):
     document, check = HOSTILE[name]
-    found = verify(document, ED25519, P256)
-    assert found.failed is not None
-    assert (found.failed.check, found.verdict) == (check, f"FAILED: {check}")
-    assert found.failed.sentence.endswith(".")
-    assert found.failed.sentence.isprintable()
+    result = verify(document, ED25519, P256)
+    assert result.failed is not None
+    assert (result.failed.check, result.verdict) == (check, f"FAILED: {check}")
+    assert result.failed.sentence.endswith(".")
+    assert result.failed.sentence.isprintable()
 
 
 def disposal_saying(**changed: Any) -> dict[str, Any]:
-    said = json.loads(base64.b64decode(disposal()["envelope"]["payload"]))
-    return {"envelope": ED25519.envelope(json.dumps({**said, "predicate": {**said["predicate"], **changed}}).encode())}
+    signed = json.loads(base64.b64decode(disposal()["envelope"]["payload"]))
+    return {
+        "envelope": ED25519.envelope(json.dumps({**signed, "predicate": {**signed["predicate"], **changed}}).encode())
+    }
 
 
 @pytest.mark.parametrize("policy", [None, {}, {"number": "3"}, {"number": 0}, {"number": True}, {"number": 10**400}])
 def test_a_signed_disposal_under_no_policy_proves_nothing(policy: Any):
-    found = verify(disposed(disposal_saying(policy=policy)), record=None)
-    assert found.verdict == "FAILED: disposal"
+    result = verify(disposed(disposal_saying(policy=policy)), record=None)
+    assert result.verdict == "FAILED: disposal"
 
 
 @pytest.mark.parametrize("changed", [{"organization": str(OTHER)}, {"ciphertext": None}, {"kind": "notice"}], ids=str)
-def test_a_signed_disposal_that_says_something_else_of_the_record_proves_nothing(changed: Any):
+def test_a_signed_disposal_that_contradicts_the_record_proves_nothing(changed: Any):
     assert verify(disposed(disposal_saying(**changed)), record=None).verdict == "FAILED: disposal"
 
 
-def test_what_cannot_be_compared_is_named():
+def test_an_impossible_comparison_is_named():
     skipped = dict(verify(receipt(), record=None).skipped)
     assert set(skipped) == {"time", "identity"}
     assert "identity not compared: " in "\n".join(verify(receipt(), record=None).lines())
@@ -290,9 +292,9 @@ def pem(secret: Any) -> bytes:
     ],
     ids=["nothing", "no text", "RSA", "another curve", "a secret"],
 )
-def test_only_a_public_key_that_can_sign_here_is_a_key(key: bytes):
-    found = verifier.verify(json.dumps(receipt()).encode(), [ED25519.pem, key], RECORD)
-    assert found.verdict == "FAILED: key"
+def test_only_a_public_key_for_signing_is_accepted(key: bytes):
+    result = verifier.verify(json.dumps(receipt()).encode(), [ED25519.pem, key], RECORD)
+    assert result.verdict == "FAILED: key"
 
 
 def test_without_a_key_nothing_is_verified():
@@ -305,12 +307,12 @@ ANYTHING = st.recursive(
     max_leaves=5,
 )
 LEFT_OPEN = {("log",), ("decision_id",)}
-"""What no signature covers. That the decision_id is the record's own has a test above."""
+"""Values that no signature covers. A test above covers the decision_id."""
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    return [path, *(found for key, child in children for found in places(child, (*path, key)))]
+    return [path, *(place for key, child in children for place in places(child, (*path, key)))]
 
 
 def changed_at(document: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -326,13 +328,13 @@ def changed_at(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 @pytest.mark.parametrize(("document", "record"), [(receipt(), RECORD), (disposed(), None)], ids=["kept", "disposed"])
 @given(data=st.data())
-def test_no_value_that_is_put_anywhere_is_believed_or_ends_in_a_traceback(document: Any, record: Any, data: Any):
-    path = data.draw(st.sampled_from([each for each in places(document) if each not in LEFT_OPEN]))
+def test_no_changed_value_is_believed_or_ends_in_a_traceback(document: Any, record: Any, data: Any):
+    path = data.draw(st.sampled_from([place for place in places(document) if place not in LEFT_OPEN]))
     changed = changed_at(document, path, data.draw(ANYTHING))
     assume(changed != document)
-    found = verify(changed, record=record)
-    assert found.failed is not None
-    assert all(line.isprintable() for line in found.lines())
+    result = verify(changed, record=record)
+    assert result.failed is not None
+    assert all(line.isprintable() for line in result.lines())
 
 
 def _essence(raw: bytes, document: Any) -> Any:
@@ -349,7 +351,7 @@ def _essence(raw: bytes, document: Any) -> Any:
 
 @pytest.mark.parametrize(("document", "record"), [(receipt(), RECORD), (disposed(), None)], ids=["kept", "disposed"])
 @given(data=st.data())
-def test_no_receipt_that_lost_a_part_or_a_byte_is_believed(document: Any, record: Any, data: Any):
+def test_no_receipt_without_a_part_or_a_byte_is_believed(document: Any, record: Any, data: Any):
     raw = json.dumps(document).encode()
     start = data.draw(st.integers(0, len(raw) - 1))
     stop = data.draw(st.integers(start, min(len(raw), start + 200)))
@@ -360,8 +362,8 @@ def test_no_receipt_that_lost_a_part_or_a_byte_is_believed(document: Any, record
     assert all(line.isprintable() for line in report.lines())
 
 
-@given(body=st.binary(max_size=200) | ANYTHING.map(lambda said: json.dumps(said).encode()))
-def test_nothing_that_a_trusted_key_signs_ends_in_a_traceback(body: bytes):
+@given(body=st.binary(max_size=200) | ANYTHING.map(lambda value: json.dumps(value).encode()))
+def test_no_statement_of_a_trusted_key_ends_in_a_traceback(body: bytes):
     made = {**receipt(), "envelope": ED25519.envelope(body)}
     assert verify(made).failed is not None
     assert verify(disposed({**disposal(), "envelope": ED25519.envelope(body)}), record=None).failed is not None
@@ -369,11 +371,11 @@ def test_nothing_that_a_trusted_key_signs_ends_in_a_traceback(body: bytes):
 
 @given(data=st.data())
 def test_no_value_in_a_signed_statement_ends_in_a_traceback(data: Any):
-    said = json.loads(base64.b64decode(disposal()["envelope"]["payload"]))
-    path = data.draw(st.sampled_from(places(said)))
-    body = json.dumps(changed_at(said, path, data.draw(ANYTHING))).encode()
-    found = verify(disposed({"envelope": ED25519.envelope(body)}), record=None)
-    assert all(line.isprintable() for line in found.lines())
+    signed = json.loads(base64.b64decode(disposal()["envelope"]["payload"]))
+    path = data.draw(st.sampled_from(places(signed)))
+    body = json.dumps(changed_at(signed, path, data.draw(ANYTHING))).encode()
+    result = verify(disposed({"envelope": ED25519.envelope(body)}), record=None)
+    assert all(line.isprintable() for line in result.lines())
 
 
 @given(junk=st.binary(max_size=500))
@@ -407,20 +409,20 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-def test_the_one_file_verifies_alone_without_the_project(desk: Desk):
+def test_the_single_file_verifies_without_the_project(desk: Desk):
     done = desk.run("receipt.json", "--key", "key.pem", "--record", "record.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == f"PAYLOAD VERIFIED; {verifier.CAVEAT}"
 
 
-def test_the_one_file_exits_with_1_where_a_check_fails(desk: Desk):
+def test_the_single_file_exits_with_1_if_a_check_fails(desk: Desk):
     desk.write("record.json", RECORD.replace(b"denied", b"granted"))
     done = desk.run("receipt.json", "--key", "key.pem", "--record", "record.json")
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines()[-1] == "FAILED: payload"
 
 
-def test_the_one_file_takes_several_keys(desk: Desk):
+def test_the_single_file_takes_several_keys(desk: Desk):
     desk.write("older.pem", P256.pem)
     desk.write("receipt.json", json.dumps(disposed(disposal(P256))).encode())
     done = desk.run("receipt.json", "--key", "older.pem", "--key", "key.pem")
@@ -428,7 +430,7 @@ def test_the_one_file_takes_several_keys(desk: Desk):
 
 
 @pytest.mark.parametrize("arguments", [("none.json", "--key", "key.pem"), ("receipt.json", "--key", ".")], ids=str)
-def test_a_file_that_cannot_be_read_is_named(desk: Desk, arguments: tuple[str, ...]):
+def test_an_unreadable_file_is_named(desk: Desk, arguments: tuple[str, ...]):
     done = desk.run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Cannot read ")

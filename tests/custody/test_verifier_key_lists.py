@@ -1,4 +1,4 @@
-"""The verifier refuses times outside of a key's life, and receipts that contradict each other."""
+"""The verifier refuses times outside of a key's life, and contradictory receipts."""
 
 import json
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def key_list(*signers: Signer, **changed: Any) -> bytes:
-    """The answer of `GET /v1/custody/keys`: keys made a day before NOW."""
+    """Return the answer of `GET /v1/custody/keys`, with keys created a day before NOW."""
     life = {"created_at": "2026-11-19T09:30:00.000000Z", "retired_at": None}
     items = [{"key_id": key.key_id, "public_key_pem": key.pem.decode(), **life, **changed} for key in signers]
     return json.dumps({"items": items}).encode()
@@ -59,7 +59,7 @@ def test_a_time_outside_the_life_of_its_key_is_refused():
     assert verify_listed(receipt(), key_list(ED25519), now=NOW - DAY / 2).verdict == "FAILED: time"
 
 
-def test_a_rotation_overlaps_and_a_queued_record_is_older_than_its_key():
+def test_keys_may_overlap_and_a_queued_record_may_be_older_than_its_key():
     retired = key_list(ED25519, retired_at="2026-11-20T09:28:00.000000Z")
     assert verify_listed(receipt(), retired).failed is None
     younger = {"created_at": "2026-11-20T12:00:00.000000Z", "valid_from": "2026-11-20T09:00:00.000000Z"}
@@ -120,7 +120,7 @@ def test_two_records_or_two_times_of_one_id_are_a_conflict():
     assert not list(verifier.conflicts({"a": verify(receipt()), "b": verify(disposed(), record=None)}))
 
 
-def test_several_receipts_are_told_as_json(desk: Desk):
+def test_several_receipts_are_reported_as_json(desk: Desk):
     other = receipt(record_id=9)
     desk.write("other.json", json.dumps({**other, "decision_id": "loan-2"}).encode())
     done = desk.run("receipt.json", "other.json", "--key", "key.pem", "--json")

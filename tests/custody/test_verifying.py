@@ -1,4 +1,4 @@
-"""Receipts that the service has made hold before the verifier, which it gives to everybody."""
+"""Receipts of the service pass the verifier that it offers to everyone."""
 
 import hashlib
 from datetime import timedelta
@@ -23,7 +23,7 @@ RAW = SAMPLES[0]
 
 
 def keys_of(api) -> list[bytes]:
-    return [each["public_key_pem"].encode() for each in api.get("/v1/custody/keys").json()["items"]]
+    return [key["public_key_pem"].encode() for key in api.get("/v1/custody/keys").json()["items"]]
 
 
 def test_the_verifier_confirms_a_receipt_of_the_service_with_its_record(api):
@@ -48,7 +48,7 @@ def test_another_organizations_keys_verify_nothing(api, other_api):
     assert verifier.verify(theirs.content, keys_of(api), RAW).verdict == "FAILED: signature"
 
 
-def test_a_receipt_from_before_a_rotation_holds_under_all_keys_of_the_organization(api, organization):
+def test_a_receipt_from_before_a_rotation_passes_with_all_keys_of_the_organization(api, organization):
     receipt = api.ingest(RAW).content
     call_command("custody_rotate_key", organization=organization.slug, purpose="signing", stdout=StringIO())
     assert len(keys_of(api)) == 2
@@ -56,7 +56,7 @@ def test_a_receipt_from_before_a_rotation_holds_under_all_keys_of_the_organizati
     assert (report.verdict, report.skipped) == ("PAYLOAD VERIFIED", [])
 
 
-def test_the_verifier_is_served_to_everybody_as_it_is(db: None):
+def test_the_verifier_is_served_unchanged_to_everyone(db: None):
     answer = Client().get("/verify/verifier.py")
     assert answer.status_code == 200
     assert answer.content == Path(verifier.__file__).read_bytes()
@@ -103,7 +103,7 @@ def test_the_command_refuses_a_receipt_from_before_its_key(shell: Shell):
     assert shell.out.getvalue().splitlines()[-1] == "FAILED: time"
 
 
-def test_the_command_exits_with_1_where_a_check_fails(shell: Shell):
+def test_the_command_exits_with_1_if_a_check_fails(shell: Shell):
     shell.record.write_bytes(RAW + b" ")
     with pytest.raises(CommandError, match="does not hold") as refused:
         shell.run("--record", str(shell.record))
@@ -123,7 +123,7 @@ def test_the_command_verifies_without_any_secret(shell: Shell):
     assert shell.run()[-1] == f"PROOF VALID; {verifier.CAVEAT}"
 
 
-def test_the_command_names_a_file_that_it_cannot_read(shell: Shell):
+def test_the_command_names_an_unreadable_file(shell: Shell):
     shell.receipt.unlink()
     with pytest.raises(CommandError, match=r"Cannot read .*receipt\.json: No such file") as refused:
         shell.run()
