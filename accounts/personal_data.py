@@ -21,7 +21,7 @@ from accounts.models import (
     SignedInSession,
     User,
 )
-from config.personal_data import ages, declare, kept
+from config.personal_data import ages, declare, retained
 
 _STAFF = "It is about a person who works with the service, so no retention policy applies."
 _MEMBER = "It is about a member, so no retention policy applies."
@@ -36,36 +36,36 @@ _SESSIONS = "Rows are deleted when the session ends: at the latest after the lon
 def declare_all() -> None:
     declare(
         Organization,
-        slug=kept("the organization's short name", _STAFF),
-        name=kept("its name", _STAFF),
-        loosenings=kept("who asked to loosen a safeguard, and when that takes effect", _SETTING),
+        slug=retained("the organization's short name", _STAFF),
+        name=retained("its name", _STAFF),
+        loosenings=retained("who asked to loosen a safeguard, and when that takes effect", _SETTING),
     )
     declare(
         LooseningMail,
-        guard=kept("which safeguard", _OURS),
-        asked_by=kept("who asked to loosen it", _SETTING),
-        page=kept("where an owner cancels it", _OURS),
+        guard=retained("which safeguard", _OURS),
+        asked_by=retained("who asked to loosen it", _SETTING),
+        page=retained("where an owner cancels it", _OURS),
     )
     declare(
         User,
-        password=kept("nothing", _UNUSED),
-        email=kept("a member's email address", _STAFF),
-        name=kept("a member's name", _STAFF),
-        totp_secret=kept("the secret of their authenticator app, encrypted", _STAFF),
+        password=retained("nothing", _UNUSED),
+        email=retained("a member's email address", _STAFF),
+        name=retained("a member's name", _STAFF),
+        totp_secret=retained("the secret of their authenticator app, encrypted", _STAFF),
     )
     declare(
         Member,
-        role=kept("the member's role", _OURS),
-        maker=kept("the address of the member who gave the role", _MEMBER),
+        role=retained("the member's role", _OURS),
+        maker=retained("the address of the member who gave the role", _MEMBER),
     )
     declare(
         ApiKey,
-        key_id=kept("the id of a key", _DIGEST),
-        digest=kept("a digest of its secret", _DIGEST),
-        name=kept("the key's name", _STAFF),
-        role=kept("the key's role", _OURS),
-        created_by=kept("who made it", _STAFF),
-        maker=kept("the email address of the member behind it", _STAFF),
+        key_id=retained("the id of a key", _DIGEST),
+        digest=retained("a digest of its secret", _DIGEST),
+        name=retained("the key's name", _STAFF),
+        role=retained("the key's role", _OURS),
+        created_by=retained("who made it", _STAFF),
+        maker=retained("the email address of the member behind it", _STAFF),
     )
     declare(
         OneTimeCode,
@@ -79,11 +79,11 @@ def declare_all() -> None:
     declare(RateCounter, key=ages("a digest of who tried what", "Rows are deleted after their window of time ends."))
     declare(
         Invite,
-        email=kept("the address of an invited person", _STAFF),
-        role=kept("the role they are offered", _OURS),
-        digest=kept("a digest of the link's secret", _DIGEST),
-        created_by=kept("who invited them", _STAFF),
-        maker=kept("the address of the member behind it", _MEMBER),
+        email=retained("the address of an invited person", _STAFF),
+        role=retained("the role they are offered", _OURS),
+        digest=retained("a digest of the link's secret", _DIGEST),
+        created_by=retained("who invited them", _STAFF),
+        maker=retained("the address of the member behind it", _MEMBER),
     )
     declare(
         SignedInSession,
@@ -102,24 +102,26 @@ def declare_all() -> None:
     )
     declare(
         AuditEvent,
-        verb=kept("what was done", _OURS),
-        actor_kind=kept("whether a member, a key or the service acted", _OURS),
-        actor_id=kept("the id of that member or key", _STAFF),
-        actor_label=kept("the email address or name of that member or key", _STAFF),
-        object_kind=kept("the kind of the object", _OURS),
-        object_id=kept("the id of the object", "Ids are random, or cannot be read without a key of the organization."),
-        detail=kept("states, counts and roles", "It names no person about whom a record is."),
+        verb=retained("what was done", _OURS),
+        actor_kind=retained("whether a member, a key or the service acted", _OURS),
+        actor_id=retained("the id of that member or key", _STAFF),
+        actor_label=retained("the email address or name of that member or key", _STAFF),
+        object_kind=retained("the kind of the object", _OURS),
+        object_id=retained(
+            "the id of the object", "Ids are random, or cannot be read without a key of the organization."
+        ),
+        detail=retained("states, counts and roles", "It names no person about whom a record is."),
     )
     declare(
         AuditSeal,
-        digests=kept("digests of audit events", _DIGEST),
-        mac=kept("a keyed digest of these", _DIGEST),
+        digests=retained("digests of audit events", _DIGEST),
+        mac=retained("a keyed digest of these", _DIGEST),
     )
-    declare(AuditSealHead, mac=kept("a keyed digest of the seals", _DIGEST))
+    declare(AuditSealHead, mac=retained("a keyed digest of the seals", _DIGEST))
     declare(
         Pepper,
-        wrapped=kept("a secret, encrypted", _DIGEST),
-        wrapped_by=kept("the id of the key that it is encrypted under", _DIGEST),
+        wrapped=retained("a secret, encrypted", _DIGEST),
+        wrapped_by=retained("the id of the key that it is encrypted under", _DIGEST),
     )
     declare(
         Session,
@@ -128,10 +130,10 @@ def declare_all() -> None:
     )
     declare(
         LogEntry,
-        object_id=kept("nothing", _UNUSED),
-        object_repr=kept("nothing", _UNUSED),
-        change_message=kept("nothing", _UNUSED),
+        object_id=retained("nothing", _UNUSED),
+        object_repr=retained("nothing", _UNUSED),
+        change_message=retained("nothing", _UNUSED),
     )
-    declare(Permission, name=kept("the name of a table", _OURS), codename=kept("the same", _OURS))
-    declare(Group, name=kept("nothing", _UNUSED))
-    declare(ContentType, app_label=kept("the name of an app", _OURS), model=kept("the name of a table", _OURS))
+    declare(Permission, name=retained("the name of a table", _OURS), codename=retained("the same", _OURS))
+    declare(Group, name=retained("nothing", _UNUSED))
+    declare(ContentType, app_label=retained("the name of an app", _OURS), model=retained("the name of a table", _OURS))

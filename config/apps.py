@@ -10,7 +10,9 @@ class FrameConfig(AppConfig):
         from config.models import ChangeMark
 
         random = "It is made from random bytes."
-        personal_data.declare(ChangeMark, mark=personal_data.kept("which change of keys or storage came last", random))
+        personal_data.declare(
+            ChangeMark, mark=personal_data.retained("which change of keys or storage came last", random)
+        )
         pre_migrate.connect(change_triggers.before_migrate, sender=self)
         post_migrate.connect(change_triggers.install, sender=self)
         pre_migrate.connect(row_guards.before_migrate, sender=self)

@@ -38,7 +38,7 @@ def _of(fate: Fate) -> Callable[..., Column]:
     return column
 
 
-emptied, deleted, rare, ages, kept = map(_of, Fate)
+emptied, deleted, rare, ages, retained = map(_of, Fate)
 """Declare a column: what it holds and, unless that is erased at once, why not or when."""
 
 _declared: dict[type[Model], Mapping[str, Column]] = {}

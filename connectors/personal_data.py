@@ -1,6 +1,6 @@
 """Personal data in connectors: names and places, and no content of items."""
 
-from config.personal_data import ages, declare, kept
+from config.personal_data import ages, declare, retained
 from connectors.models import Alert, Connector, Dismissed, LedgerRow, PollRun, Quarantined
 
 _SETTING = "It is a setting, which the organization changes or deletes."
@@ -11,12 +11,12 @@ _AGED = "Rows as old as the retention policy's days are deleted."
 def declare_all() -> None:
     declare(
         Connector,
-        kind=kept("a kind of source", _OURS),
-        name=kept("the organization's name for it", _SETTING),
-        config=kept("where the source is", _SETTING),
-        secret_ref=kept("the name of a secret", _SETTING),
-        problems=kept("what is wrong with the settings", "It is made from the settings alone."),
-        created_by=kept("the member or key that made it", "It is not a person that a record is about."),
+        kind=retained("a kind of source", _OURS),
+        name=retained("the organization's name for it", _SETTING),
+        config=retained("where the source is", _SETTING),
+        secret_ref=retained("the name of a secret", _SETTING),
+        problems=retained("what is wrong with the settings", "It is made from the settings alone."),
+        created_by=retained("the member or key that made it", "It is not a person that a record is about."),
         cursor=ages(
             "where reading continues, such as the name of a file",
             "Each poll replaces it. It is emptied if nothing was polled for the days of the retention policy.",
@@ -45,19 +45,19 @@ def declare_all() -> None:
     declare(Dismissed, digest=ages("SHA-256 of the item, which can confirm a guess", _AGED))
     declare(
         LedgerRow,
-        name=kept(
+        name=retained(
             "a digest of a file's name under a key of the organization",
             "No guess can be confirmed without the key. Names that earlier versions kept become digests with the "
             "first run of retention.",
         ),
-        version=kept(
+        version=retained(
             "the version of the file, as its storage counts, or a digest of a page under a key of the organization",
             "It says nothing of what the file holds, and confirms no guess of what the page holds.",
         ),
-        note=kept(
+        note=retained(
             "of a page, its ETag, its date and the place of the next page",
             "The source chose them to be sent back to it. At most 10,000 pages are kept, and none longer than 90 days "
             "after it was last read.",
         ),
     )
-    declare(Alert, event=kept("the event that a member was notified of", _OURS))
+    declare(Alert, event=retained("the event that a member was notified of", _OURS))

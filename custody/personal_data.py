@@ -1,6 +1,6 @@
 """Personal data in custody: sealed, or none."""
 
-from config.personal_data import declare, deleted, kept
+from config.personal_data import declare, deleted, retained
 from custody.models import (
     Damage,
     DamageAlert,
@@ -29,56 +29,58 @@ def declare_all() -> None:
     declare(Installation)
     declare(
         Key,
-        wrapped=kept("a secret, encrypted", _RANDOM),
-        wrapped_by=kept("the id of the key that it is encrypted under", _RANDOM),
-        purpose=kept("what the key is for", _OURS),
-        key_id=kept("its id", _RANDOM),
-        algorithm=kept("of which kind it is", _OURS),
-        public_pem=kept("its public half", _RANDOM),
-        provider=kept("who holds it", _OURS),
-        configuration=kept("how it is reached", _OPERATORS),
+        wrapped=retained("a secret, encrypted", _RANDOM),
+        wrapped_by=retained("the id of the key that it is encrypted under", _RANDOM),
+        purpose=retained("what the key is for", _OURS),
+        key_id=retained("its id", _RANDOM),
+        algorithm=retained("of which kind it is", _OURS),
+        public_pem=retained("its public half", _RANDOM),
+        provider=retained("who holds it", _OURS),
+        configuration=retained("how it is reached", _OPERATORS),
     )
-    declare(KeyOutage, reason=kept("why a key cannot be used", _OPERATORS))
+    declare(KeyOutage, reason=retained("why a key cannot be used", _OPERATORS))
     declare(KeyAlert)
     declare(
         StorageTarget,
-        id=kept("the id of a place", _RANDOM),
-        provider=kept("of which kind it is", _OURS),
-        configuration=kept("where it is", _OPERATORS),
+        id=retained("the id of a place", _RANDOM),
+        provider=retained("of which kind it is", _OURS),
+        configuration=retained("where it is", _OPERATORS),
     )
-    declare(StorageOutage, reason=kept("why a place does not answer", _OPERATORS))
+    declare(StorageOutage, reason=retained("why a place does not answer", _OPERATORS))
     declare(StorageAlert)
     declare(
         Entry,
-        kind=kept("decision, reconsideration or notice", _OURS),
-        state=kept("where the record is", _OURS),
-        statement=kept("the signed statement about the record", _SIGNED),
-        signature=kept("its signature", _SIGNED),
-        key_id=kept("the key that signed it", _RANDOM),
+        kind=retained("decision, reconsideration or notice", _OURS),
+        state=retained("where the record is", _OURS),
+        statement=retained("the signed statement about the record", _SIGNED),
+        signature=retained("its signature", _SIGNED),
+        key_id=retained("the key that signed it", _RANDOM),
     )
     declare(WaitingObject, body=deleted("the record, encrypted, with its data key, also encrypted"))
     declare(
         Disposal,
-        statement=kept("the signed statement of the disposal", "It names the record by its id, and holds none of it."),
-        signature=kept("its signature", _SIGNED),
-        key_id=kept("the key that signed it", _RANDOM),
-        problem=kept("why it is not finished", _OPERATORS),
+        statement=retained(
+            "the signed statement of the disposal", "It names the record by its id, and holds none of it."
+        ),
+        signature=retained("its signature", _SIGNED),
+        key_id=retained("the key that signed it", _RANDOM),
+        problem=retained("why it is not finished", _OPERATORS),
     )
     declare(
         Inspection,
-        runner=kept("what checks", _OURS),
-        stage=kept("how far a check has come", _OURS),
-        after=kept("the id of the last item checked", _RANDOM),
-        counts=kept("how many items passed", _OPERATORS),
+        runner=retained("what checks", _OURS),
+        stage=retained("how far a check has come", _OURS),
+        after=retained("the id of the last item checked", _RANDOM),
+        counts=retained("how many items passed", _OPERATORS),
     )
     declare(
         Damage,
-        kind=kept("what is damaged", _OURS),
-        name=kept("its id", _RANDOM),
-        reason=kept("which check failed", "It names checks and columns, and no value of a record."),
+        kind=retained("what is damaged", _OURS),
+        name=retained("its id", _RANDOM),
+        reason=retained("which check failed", "It names checks and columns, and no value of a record."),
     )
     declare(DamageAlert)
-    declare(JournalFile, key=kept("the name of a file of the journal", _RANDOM))
+    declare(JournalFile, key=retained("the name of a file of the journal", _RANDOM))
     declare(
         SealedObject,
         key=deleted("the ids of organization and record"),

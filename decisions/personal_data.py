@@ -1,6 +1,6 @@
 """Declarations of the personal data in the index of decisions."""
 
-from config.personal_data import declare, emptied, kept, rare
+from config.personal_data import declare, emptied, rare, retained
 from decisions.models import Decision, Reconsideration
 
 _COUNTED = "Reports count it."
@@ -16,8 +16,8 @@ def declare_all() -> None:
         "system_name": rare("which system decided", _COUNTED),
         "review_outcome": rare("the outcome of a review", _COUNTED),
         "reviewer_authority": rare("the reviewer's authority", _COUNTED),
-        "kind": kept("decision or reconsideration", "One of a few words of this service."),
-        "source": kept("how the record came in", "One of a few words of this service, or the id of a connector."),
+        "kind": retained("decision or reconsideration", "One of a few words of this service."),
+        "source": retained("how the record came in", "One of a few words of this service, or the id of a connector."),
     }
     declare(Decision, **columns)
     declare(Reconsideration, **columns)

@@ -1,6 +1,6 @@
 """What notices keep about persons."""
 
-from config.personal_data import declare, deleted, emptied, kept
+from config.personal_data import declare, deleted, emptied, retained
 from notices.models import (
     Approval,
     AuthorityGrant,
@@ -29,13 +29,13 @@ def declare_all() -> None:
         recipient=emptied("name, address, mail address and reference of the person"),
         holder=emptied("the member who worked on it"),
         created_by=emptied("the member or key that drafted it"),
-        pack=kept("the pack", _COUNTED),
-        pack_version=kept("its version", _COUNTED),
-        pack_digest=kept("its digest", _COUNTED),
-        language=kept("the language of the letter", _COUNTED),
-        state=kept("where it stood", _COUNTED),
-        due_clock=kept("which clock of the pack set the deadline", _COUNTED),
-        address=kept("the address of the letter's public page", "Random; the letter leads to the page."),
+        pack=retained("the pack", _COUNTED),
+        pack_version=retained("its version", _COUNTED),
+        pack_digest=retained("its digest", _COUNTED),
+        language=retained("the language of the letter", _COUNTED),
+        state=retained("where it stood", _COUNTED),
+        due_clock=retained("which clock of the pack set the deadline", _COUNTED),
+        address=retained("the address of the letter's public page", "Random; the letter leads to the page."),
     )
     declare(
         NoticeRevision,
@@ -45,7 +45,7 @@ def declare_all() -> None:
         not_applicable=emptied("what does not apply, and why, in the words of the organization"),
         author_id=emptied("who wrote it"),
         author_label=emptied("who wrote it"),
-        author_kind=kept("whether a member, a key or the service wrote it", _OURS),
+        author_kind=retained("whether a member, a key or the service wrote it", _OURS),
     )
     declare(
         Contributor,
@@ -81,12 +81,12 @@ def declare_all() -> None:
         acknowledged=emptied("the warnings that the approver acknowledged, in sentences that quote the letter"),
         open_warnings=emptied("the warnings that were open at the approval, in sentences that quote the letter"),
         actor_id=emptied("the member or key that approved it"),
-        actor_kind=kept("whether that was a member or a key", _OURS),
-        basis=kept("'signed in', or 'asserted by' the id of a key", _COUNTED),
+        actor_kind=retained("whether that was a member or a key", _OURS),
+        basis=retained("'signed in', or 'asserted by' the id of a key", _COUNTED),
     )
     declare(
         SealedNotice,
-        letter_digest=kept(
+        letter_digest=retained(
             "SHA-256 of the letter's proof file",
             "The proof holds random salts, so that no guess can be confirmed by it. It is emptied where a letter cites "
             "nothing and so has none.",
@@ -99,7 +99,7 @@ def declare_all() -> None:
         letter_digest=emptied("SHA-256 of the file that was mailed"),
         recorded_by=emptied("the member or key that recorded it"),
         returned_because=emptied("why it came back, in the words of the organization"),
-        channel=kept("by mail, by post and so on", _COUNTED),
+        channel=retained("by mail, by post and so on", _COUNTED),
     )
     declare(
         ReviewRequest,
@@ -112,30 +112,30 @@ def declare_all() -> None:
     declare(Reminder)
     declare(
         AuthorityGrant,
-        authority=kept("as what a member may approve", _STAFF),
-        packs=kept("ids of packs", _STAFF),
-        evidence=kept("where the authority is written down", _STAFF),
-        granted_by=kept("who granted it", _STAFF),
+        authority=retained("as what a member may approve", _STAFF),
+        packs=retained("ids of packs", _STAFF),
+        evidence=retained("where the authority is written down", _STAFF),
+        granted_by=retained("who granted it", _STAFF),
     )
     declare(
         NoticeSettings,
-        default_pack=kept("the id of a pack", "It is a setting."),
-        placeholders=kept("names and addresses of the organization and of authorities", "It is a setting."),
-        sensitive_fields=kept("names of fields that letters withhold", "It is a setting."),
-        printable_fields=kept("names of fields that letters print all the same", "It is a setting."),
-        signatory=kept("who signs letters, with function and telephone", _STAFF),
-        loosenings=kept(
+        default_pack=retained("the id of a pack", "It is a setting."),
+        placeholders=retained("names and addresses of the organization and of authorities", "It is a setting."),
+        sensitive_fields=retained("names of fields that letters withhold", "It is a setting."),
+        printable_fields=retained("names of fields that letters print all the same", "It is a setting."),
+        signatory=retained("who signs letters, with function and telephone", _STAFF),
+        loosenings=retained(
             "who asked to loosen a safeguard of approvals, and when it counts",
             "It is a setting, and names a member of the organization.",
         ),
     )
     declare(
         Phrase,
-        language=kept("a language", "It is a setting."),
-        key=kept("a reason code, or the path of a field", "It is a setting."),
-        sentence=kept("the organization's words for it", "It is a setting, and the same for every record."),
-        label=kept("the organization's name for it", "It is a setting, and the same for every record."),
-        owner=kept("who answers for it", _STAFF),
-        approved_version=kept("a version", "It is a setting."),
-        authors=kept("who wrote it", _STAFF),
+        language=retained("a language", "It is a setting."),
+        key=retained("a reason code, or the path of a field", "It is a setting."),
+        sentence=retained("the organization's words for it", "It is a setting, and the same for every record."),
+        label=retained("the organization's name for it", "It is a setting, and the same for every record."),
+        owner=retained("who answers for it", _STAFF),
+        approved_version=retained("a version", "It is a setting."),
+        authors=retained("who wrote it", _STAFF),
     )

@@ -1,6 +1,6 @@
 """Declarations of personal data in retention: the people who decided, and their reasons."""
 
-from config.personal_data import ages, declare, kept
+from config.personal_data import ages, declare, retained
 from retention.models import Hold, Policy, Run
 
 _STAFF = "It names a member of the organization, not a person about whom a record is."
@@ -11,21 +11,21 @@ _OURS = "One of a few words of this service."
 def declare_all() -> None:
     declare(
         Policy,
-        note=kept("the reason for the policy", "It is a setting, and the same for every record."),
-        created_by=kept("who set it", _STAFF),
+        note=retained("the reason for the policy", "It is a setting, and the same for every record."),
+        created_by=retained("who set it", _STAFF),
     )
     declare(
         Hold,
         matter=ages("the matter for which records are held", _LIFTED),
         reason=ages("why they are held", _LIFTED),
         filter=ages("which records are held, such as a subject's reference", _LIFTED),
-        placed_by=kept("who placed the hold", _STAFF),
-        lifted_by=kept("who lifted it", _STAFF),
+        placed_by=retained("who placed the hold", _STAFF),
+        lifted_by=retained("who lifted it", _STAFF),
         lifted_because=ages("why it was lifted", _LIFTED),
     )
     declare(
         Run,
-        kind=kept("whether the clock or a command started it", _OURS),
-        state=kept("whether it goes on, asks or has ended", _OURS),
-        confirmed_by=kept("who confirmed it", _STAFF),
+        kind=retained("whether the clock or a command started it", _OURS),
+        state=retained("whether it goes on, asks or has ended", _OURS),
+        confirmed_by=retained("who confirmed it", _STAFF),
     )
