@@ -1,5 +1,5 @@
-"""Disposal: removing records for good, and the signed statement that remains of each.
+"""Disposal: removal of records for good, with a signed statement for each.
 
-`families` records that go together · `disposal_statements` what is signed · `disposals` reads it · `journal` keeps it
-outside the database · `aged` and `retain` are seams for the app that knows policies
+`families` records that belong together · `disposal_statements` the signed statement · `disposals` reads it · `journal`
+keeps it outside the database · `aged` and `retain` are hooks for the app that knows retention policies
 """

@@ -1,4 +1,4 @@
-"""What apps keep about persons outside of families: it belongs to no record, and goes by its age alone."""
+"""Personal data outside families: it belongs to no record, and is removed by its age alone."""
 
 import uuid
 from collections.abc import Callable
@@ -14,12 +14,12 @@ _REGISTERED: dict[str, Sweep] = {}
 
 
 def register(name: str, sweep: Sweep) -> None:
-    """Add a kind of things that age; apps call this from their `ready()`.
+    """Add a kind of data that is removed by age; apps call this from their `ready()`.
 
     Args:
-        name: in the plural.
-        sweep: takes an organization's id and a moment, removes or makes unrecognisable what is older, and returns how
-            many of them there were. It may be stopped at any moment and run again.
+        name: the kind, in the plural.
+        sweep: takes an organization's id and a moment, removes or anonymizes older data, and returns how many items
+            there were. It may be stopped at any moment and run again.
 
     Raises:
         ImproperlyConfigured: the name is taken.
@@ -30,7 +30,7 @@ def register(name: str, sweep: Sweep) -> None:
 
 
 def sweep(organization_id: uuid.UUID, before: datetime) -> dict[str, int]:
-    """Remove what is older than a moment. Returns how many there were of each kind."""
-    found = {name: each(organization_id, before) for name, each in _REGISTERED.items()}
+    """Remove all data older than a moment. Returns how many items of each kind there were."""
+    counts = {name: sweep_kind(organization_id, before) for name, sweep_kind in _REGISTERED.items()}
     db.empty_log()
-    return found
+    return counts

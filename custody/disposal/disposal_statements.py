@@ -1,8 +1,7 @@
-"""The signed statement of a disposal: which record was destroyed, by which policy, why, by whom and when, and nothing
-that the record said.
+"""Signed statement of a disposal: the record, the policy, the reason, the actor and the time, and no content.
 
-An in-toto Statement v1 like a record's own (`custody.sealing.envelope`). Its subject is the record, by the SHA-256 of
-the record's statement, which stays and still verifies.
+It is an in-toto Statement v1 like a record's own (`custody.sealing.envelope`). Its subject is the record, named by the
+SHA-256 of the record's statement, which stays and still verifies.
 """
 
 import hashlib
@@ -20,13 +19,13 @@ PREDICATE_TYPE = "urn:x-decision-record-service:disposal:v1"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Why records are disposed of.
+    """The reason of a disposal.
 
     Attributes:
-        policy: the number of the retention policy.
-        days: after how many days, by that policy.
-        reason: a sentence that says nothing of any record.
-        actor: who ran it, as the audit trail names them.
+        policy: number of the retention policy.
+        days: days after which that policy disposes of records.
+        reason: a sentence without any content of a record.
+        actor: the one who ran it, in the audit trail's spelling.
     """
 
     policy: int
@@ -36,7 +35,7 @@ class Order:
 
 
 def statement(entry: Entry, order: Order, disposed_at: datetime) -> bytes:
-    """The statement's bytes: the exact octets that are signed and stored."""
+    """Return the statement's bytes, exactly as they are signed and stored."""
     signed = bytes(entry.statement)
     document = {
         "_type": STATEMENT_TYPE,
@@ -56,13 +55,13 @@ def statement(entry: Entry, order: Order, disposed_at: datetime) -> bytes:
 
 
 def order(disposal: Disposal) -> Order:
-    """What a disposal says of why."""
-    said = json.loads(bytes(disposal.statement))["predicate"]
-    return Order(said["policy"]["number"], said["policy"]["days"], said["reason"], said["actor"])
+    """Return the order that a disposal's statement gives."""
+    predicate = json.loads(bytes(disposal.statement))["predicate"]
+    return Order(predicate["policy"]["number"], predicate["policy"]["days"], predicate["reason"], predicate["actor"])
 
 
 def _ciphertext(signed: bytes) -> Any:
-    """The ciphertext's digest and size; None of a damaged statement, which is no reason to keep the record."""
+    """Return the ciphertext's digest and size; None if the statement is damaged, which must not stop a disposal."""
     try:
         return json.loads(signed)["predicate"]["ciphertext"]
     except (ValueError, KeyError, TypeError):

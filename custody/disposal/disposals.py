@@ -1,4 +1,4 @@
-"""Reading signed disposals: what became of a record, as answers and pages tell it."""
+"""Signed disposals, as answers and pages show them."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from custody.sealing.sealer import Damaged
 
 
 def as_json(disposal: Disposal) -> dict[str, Any]:
-    """What the API says of a disposal."""
+    """Return a disposal as the API shows it."""
     return {
         "record_id": str(disposal.pk),
         "disposed_at": rfc3339(disposal.disposed_at),
@@ -22,7 +22,7 @@ def as_json(disposal: Disposal) -> dict[str, Any]:
 
 
 def verdict(disposal: Disposal) -> dict[str, Any]:
-    """What a receipt says of a disposal that is `verified`."""
+    """Return the members that a receipt has because of a `verified` disposal."""
     return {
         "verdict": f"PROOF VALID, PAYLOAD DESTROYED under policy {disposal.policy}",
         "disposal": as_json(disposal),
@@ -30,29 +30,29 @@ def verdict(disposal: Disposal) -> dict[str, Any]:
 
 
 def reason(disposal: Disposal) -> str:
-    """Why, as it was signed."""
+    """Return the signed reason."""
     return str(json.loads(bytes(disposal.statement))["predicate"]["reason"])
 
 
 def state(disposal: Disposal) -> str:
-    """How far it has come, in a word or two."""
+    """Return the progress of a disposal in a word or two."""
     if disposal.finished_at:
         return "finished"
     return "problem" if disposal.problem else "under way"
 
 
 def verified(disposal: Disposal) -> Disposal:
-    """The same, once one of the organization's keys is found to have signed it, and to have signed what its columns
-    say. Raises Damaged."""
+    """Return the disposal, after verifying that one of the organization's keys signed it and that its columns match.
+    Raises Damaged."""
     entry = disposal.record
     signed = bytes(disposal.statement)
     statements.require_signed(entry.organization_id, disposal.key_id, bytes(disposal.signature), signed)
-    said = json.loads(signed)
-    (subject,), predicate = said["subject"], said["predicate"]
+    document = json.loads(signed)
+    (subject,), predicate = document["subject"], document["predicate"]
     record = (entry.record_id.urn, hashlib.sha256(bytes(entry.statement)).hexdigest())
     if (subject["name"], subject["digest"]["sha256"]) != record:
         raise Damaged(because="the disposal is of another record")
     signed_columns = (str(entry.organization_id), disposal.policy, rfc3339(disposal.disposed_at))
     if (predicate["organization"], predicate["policy"]["number"], predicate["disposedAt"]) != signed_columns:
-        raise Damaged(because="the row of the disposal says something else than its statement")
+        raise Damaged(because="the row of the disposal differs from its statement")
     return disposal

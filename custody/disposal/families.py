@@ -1,4 +1,4 @@
-"""What all types of record together say of families: what retention and requests of persons ask."""
+"""Questions about families, answered by all record types together, for retention and requests of persons."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -14,100 +14,104 @@ from custody.record_types import Families, Floor, RecordType
 
 T = TypeVar("T")
 FIRST = uuid.UUID(int=0)
-"""Every id comes after it."""
+"""It precedes every id."""
 _ON_ITS_WAY = "A record is still on its way into its vault."
 
 
 def root_of(entry: Entry) -> uuid.UUID:
-    """The root of the family that a record belongs to."""
+    """Return the root of a record's family."""
     return record_types.get(entry.kind).root(entry)
 
 
 def roots_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
-    """The roots of the families about whom the organization calls by this reference."""
-    return {root for each in record_types.registered() for root in each.families_about(organization_id, reference)}
+    """Return the roots of the families whose person has this reference in the organization."""
+    return {
+        root
+        for record_type in record_types.registered()
+        for root in record_type.families_about(organization_id, reference)
+    }
 
 
 def members(families: Families) -> dict[uuid.UUID, list[uuid.UUID]]:
-    """The ids of the records of each. What builds on others comes after them."""
-    return _by_root(families, lambda each: each.members(families))
+    """Return the ids of each family's records. A record follows those that it builds on."""
+    return _by_root(families, lambda record_type: record_type.members(families))
 
 
 def counts_from(families: Families) -> dict[uuid.UUID, datetime]:
-    """From when the days of a retention policy count: from the latest moment that any type names."""
-    found = _by_root(families, lambda each: each.counts_from(families))
-    return {root: max(moments) for root, moments in found.items() if moments}
+    """Return when the days of a retention policy begin: at the latest moment that any type gives."""
+    moments_of = _by_root(families, lambda record_type: record_type.counts_from(families))
+    return {root: max(moments) for root, moments in moments_of.items() if moments}
 
 
 def floors(families: Families) -> dict[uuid.UUID, list[Floor]]:
-    """For how long laws ask to keep each, besides any policy."""
-    return _by_root(families, lambda each: each.floors(families))
+    """Return for how long laws require each family to be kept, besides any policy."""
+    return _by_root(families, lambda record_type: record_type.floors(families))
 
 
 def all_floors() -> list[Floor]:
-    """For how long laws can ask to keep a family, the longest first."""
-    found = (floor for each in record_types.registered() for floor in each.all_floors())
-    return sorted(found, key=lambda floor: (-floor.days, floor.source))
+    """Return all possible floors, the longest first."""
+    all_of_them = (floor for record_type in record_types.registered() for floor in record_type.all_floors())
+    return sorted(all_of_them, key=lambda floor: (-floor.days, floor.source))
 
 
 def obstacles(families: Families) -> dict[uuid.UUID, list[str]]:
-    """Sentences that say why each cannot be disposed of now; none if it can."""
-    found = _by_root(families, lambda each: each.obstacles(families))
+    """Return sentences that say why each family cannot be disposed of now; none if it can."""
+    sentences = _by_root(families, lambda record_type: record_type.obstacles(families))
     entries = Entry.objects.for_organization(families.organization_id)
-    # Written so that the index of each state serves: as a rule nothing is unfinished.
+    # Two conditions, so that the index of each state is used: usually nothing is unfinished.
     unfinished = entries.filter(Q(state=Entry.State.QUEUED) | Q(state=Entry.State.RESERVED))
     if unfinished.exists():
         for root, ids in members(families).items():
             if unfinished.filter(pk__in=ids).exists():
-                found[root].append(_ON_ITS_WAY)
-    return found
+                sentences[root].append(_ON_ITS_WAY)
+    return sentences
 
 
 def candidates(
     organization_id: uuid.UUID, before: datetime, *, after: uuid.UUID = FIRST, size: int
 ) -> Iterator[Families]:
-    """The families that counted from before a moment, unless something has happened in them since, a batch at a time.
+    """Yield the families that counted from before a moment, unless something has happened in them since, in batches.
 
     Args:
-        after: only those whose roots come after this one.
+        after: only families whose roots follow this one.
     """
-    for each in record_types.registered():
-        if each.candidates:
-            roots = iter(each.candidates(organization_id, before, after))
+    for record_type in record_types.registered():
+        if record_type.candidates:
+            roots = iter(record_type.candidates(organization_id, before, after))
             while batch := list(islice(roots, size)):
                 yield Families(organization_id, batch)
 
 
 def count(organization_id: uuid.UUID) -> int:
-    """How many families an organization has that are not disposed of."""
-    first = [each.name for each in record_types.registered() if each.candidates]
+    """Return how many families of an organization are not disposed of."""
+    first = [record_type.name for record_type in record_types.registered() if record_type.candidates]
     rows = Entry.objects.for_organization(organization_id).exclude(state=Entry.State.DISPOSED)
     return rows.filter(kind__in=first).count()
 
 
 def lock(families: Families) -> None:
-    """Let nobody change them, or add to them, until the transaction ends."""
-    for each in record_types.registered():
-        each.lock(families)
+    """Lock families against changes and additions until the transaction ends."""
+    for record_type in record_types.registered():
+        record_type.lock(families)
 
 
 def erase(families: Families) -> None:
-    """Remove what is kept about them in the clear. What builds on others goes first."""
-    for each in reversed(record_types.registered()):
-        each.erase(families)
+    """Remove their clear-text data. Types that build on others go first."""
+    for record_type in reversed(record_types.registered()):
+        record_type.erase(families)
 
 
 def export(families: Families) -> dict[str, list[dict[str, Any]]]:
-    """What is kept about them, by type of record, for the person whom it concerns."""
-    return {each.name: list(each.export(families)) for each in record_types.registered()}
+    """Return their data by record type, for the person concerned."""
+    return {record_type.name: list(record_type.export(families)) for record_type in record_types.registered()}
 
 
 def _by_root(
     families: Families, ask: Callable[[RecordType], Iterable[tuple[uuid.UUID, T]]]
 ) -> dict[uuid.UUID, list[T]]:
-    """What all types say, by family; an empty list where they say nothing."""
-    found: dict[uuid.UUID, list[T]] = {root: [] for root in families.roots}
-    for each in record_types.registered():
-        for root, said in ask(each):
-            found[root].append(said)
-    return found
+    """Return the answers of all types by family; an empty list if there are none."""
+    answers: dict[uuid.UUID, list[T]] = {root: [] for root in families.roots}
+    for record_type in record_types.registered():
+        for root, answer in ask(record_type):
+            answers[root].append(answer)
+    return answers

@@ -1,8 +1,7 @@
-"""The journal of disposals: what was disposed of, kept outside of the database, so that a restore of an older backup
-brings nothing back.
+"""Journal of disposals, kept outside the database, so that restoring an older backup does not bring records back.
 
-Files of lines, one a disposal, each with the record's own statement, for a database that never knew the record, and
-the disposal's. A line is authenticated under the organization's index key, which every backup since the
+Its files have a line for each disposal, with the disposal's statement and, for a database that never had the record,
+the record's own statement. A line is authenticated with the organization's index key, which every backup since the
 organization's first record has; a signing key may be younger than the backup.
 """
 
@@ -36,7 +35,7 @@ _NAME = re.compile("[0-9a-f]{14,64}")
 
 
 class JournalDamaged(Fault):
-    """A line of the journal was not written by this service, or was changed since."""
+    """A line of the journal was not written by this service, or has been changed."""
 
     code = "journal_damaged"
     sentence = "The journal of disposals is damaged. An administrator must restore it from a backup."
@@ -44,22 +43,22 @@ class JournalDamaged(Fault):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One disposal, as the journal has it: unsaved rows."""
+    """One disposal from the journal, as unsaved rows."""
 
     entry: Entry
     disposal: Disposal
 
 
 def is_kept(organization_id: uuid.UUID) -> bool:
-    """Whether disposals of the organization are written down outside of the database."""
+    """Whether the organization's disposals are written into a journal."""
     return bool(_places(organization_id))
 
 
 def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
-    """Write disposals down, durably, before they are told as done. Without a journal nothing happens.
+    """Write disposals durably, before they count as finished. Does nothing without a journal.
 
     Raises:
-        VaultUnavailable, KeyMissing: they may be written, but do not count as such; a later call writes them again.
+        VaultUnavailable, KeyMissing: they may be written but do not count as written; a later call writes them again.
     """
     places = _places(organization_id)
     if not places:
@@ -68,7 +67,7 @@ def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
     key = f"{_prefix(organization_id)}{timezone.now():%Y%m%d%H%M%S}{uuid.uuid4().hex}"
     keys = keyring(organization_id)
     lines = [_line(keys, disposal) for disposal in disposals]
-    # First, so that nobody takes the file for one of a time after a restore. What it says is committed already.
+    # Before the file, so that no other process replays it as unknown. Its disposals are committed already.
     JournalFile.objects.create(key=key, organization_id=organization_id)
     places[0].put_new(key, b"".join(lines), lockable=False)
     rows = Disposal.objects.for_organization(organization_id).filter(pk__in=[row.pk for row in disposals])
@@ -76,7 +75,7 @@ def append(organization_id: uuid.UUID, disposals: Sequence[Disposal]) -> None:
 
 
 def unknown() -> Iterator[tuple[uuid.UUID, str]]:
-    """The files that the database does not know, each with its organization; of no organization that it does not know.
+    """Yield the files that the database does not have, with their organizations, which must be in the database.
 
     Raises:
         VaultUnavailable: a journal does not answer.
@@ -85,22 +84,22 @@ def unknown() -> Iterator[tuple[uuid.UUID, str]]:
         rows = JournalFile.objects.for_organization(organization_id)
         known = set(rows.values_list("key", flat=True))
         for place in filter(_is_begun, _places(organization_id)):
-            found = place.list(_prefix(organization_id))
-            yield from ((organization_id, key) for key in sorted(found) if key not in known)
+            keys = place.list(_prefix(organization_id))
+            yield from ((organization_id, key) for key in sorted(keys) if key not in known)
 
 
 def read(organization_id: uuid.UUID, key: str) -> list[Line]:
-    """The lines of a file, one for each record; none for an organization that has no keys: in a backup from before its
-    first record nothing can come back, and no line can be compared.
+    """Return the lines of a file, one for each record; none if the organization has no keys. Then the backup is from
+    before its first record: no record can come back, and no line can be authenticated.
 
     Raises:
         JournalDamaged, VaultUnavailable, KeyMissing
     """
     if not _NAME.fullmatch(key.removeprefix(_prefix(organization_id))):
-        raise JournalDamaged(because="a file in the journal has a name that this service gives to none")
+        raise JournalDamaged(because="a file of the journal has a name that this service does not give")
     if not Key.objects.for_organization(organization_id).exists():
         return []
-    place = next((each for each in _places(organization_id) if each.has(key)), None)
+    place = next((place for place in _places(organization_id) if place.has(key)), None)
     if place is None:
         raise JournalDamaged(because="a file of the journal is gone")
     keys = keyring(organization_id)
@@ -113,11 +112,11 @@ def _prefix(organization_id: uuid.UUID) -> str:
 
 
 def _places(organization_id: uuid.UUID) -> list[Vault]:
-    """Where the journal of an organization is written, and then where it was written before."""
+    """Return the places of an organization's journal: the current one, then former ones."""
     place: str = settings.RETENTION_JOURNAL
     if place == STORAGE:
         targets = storage_targets.all_of(organization_id)
-        return [vaults.of(each.pk) for each in targets if each.provider != StorageTarget.Provider.DATABASE]
+        return [vaults.of(target.pk) for target in targets if target.provider != StorageTarget.Provider.DATABASE]
     return [_folder(Path(place.removeprefix(FOLDER)))] if place else []
 
 
@@ -130,10 +129,10 @@ def _folder(path: Path) -> FilesystemVault:
 
 
 def _is_begun(place: Vault) -> bool:
-    """Whether there is a journal at all. The database may know of none, and then a folder without a marker has none.
+    """Whether the journal exists. A folder without a marker has none if the database has no journal files.
 
     Raises:
-        VaultUnavailable: it does not answer, or its disk is not mounted.
+        VaultUnavailable: the place does not answer, or its disk is not mounted.
     """
     if not isinstance(place, FilesystemVault) or settings.RETENTION_JOURNAL == STORAGE:
         return True
@@ -157,7 +156,7 @@ def _begin(place: Vault) -> None:
 
 def _line(keys: Keyring, disposal: Disposal) -> bytes:
     entry = disposal.record
-    said = {
+    content = {
         "record_id": str(entry.pk),
         "kind": entry.kind,
         "received_at": rfc3339(entry.received_at),
@@ -168,7 +167,7 @@ def _line(keys: Keyring, disposal: Disposal) -> bytes:
         "disposed_at": rfc3339(disposal.disposed_at),
         **_signed("disposal", disposal),
     }
-    return _encoded({**said, "mac": _mac(keys, said)}) + b"\n"
+    return _encoded({**content, "mac": _mac(keys, content)}) + b"\n"
 
 
 def _signed(name: str, row: Entry | Disposal) -> dict[str, str]:
@@ -181,44 +180,44 @@ def _signed(name: str, row: Entry | Disposal) -> dict[str, str]:
 
 def _read_line(keys: Keyring, line: bytes) -> Line:
     try:
-        said = json.loads(line)
-        mac = said.pop("mac")
-        if not hmac.compare_digest(_mac(keys, said), mac):
+        content = json.loads(line)
+        mac = content.pop("mac")
+        if not hmac.compare_digest(_mac(keys, content), mac):
             raise JournalDamaged(because="a line of the journal is not authentic")
         entry = Entry(
-            record_id=uuid.UUID(said["record_id"]),
+            record_id=uuid.UUID(content["record_id"]),
             organization_id=keys.organization_id,
-            kind=said["kind"],
-            received_at=datetime.fromisoformat(said["received_at"]),
-            target_id=said["target"],
+            kind=content["kind"],
+            received_at=datetime.fromisoformat(content["received_at"]),
+            target_id=content["target"],
             state=Entry.State.DISPOSED,
-            **_read_signed("record", said),
+            **_read_signed("record", content),
         )
         disposal = Disposal(
             record=entry,
-            root=uuid.UUID(said["root"]),
-            policy=said["policy"],
-            disposed_at=datetime.fromisoformat(said["disposed_at"]),
+            root=uuid.UUID(content["root"]),
+            policy=content["policy"],
+            disposed_at=datetime.fromisoformat(content["disposed_at"]),
             journaled=True,
-            **_read_signed("disposal", said),
+            **_read_signed("disposal", content),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalDamaged(because="a line of the journal cannot be read") from error
     return Line(entry, disposal)
 
 
-def _read_signed(name: str, said: dict[str, Any]) -> dict[str, Any]:
+def _read_signed(name: str, content: dict[str, Any]) -> dict[str, Any]:
     return {
-        "statement": base64.b64decode(said[f"{name}_statement"], validate=True),
-        "signature": base64.b64decode(said[f"{name}_signature"], validate=True),
-        "key_id": said[f"{name}_key_id"],
+        "statement": base64.b64decode(content[f"{name}_statement"], validate=True),
+        "signature": base64.b64decode(content[f"{name}_signature"], validate=True),
+        "key_id": content[f"{name}_key_id"],
     }
 
 
-def _mac(keys: Keyring, said: dict[str, Any]) -> str:
-    secret = hmac.digest(keys.index_key, b"\x00journal of disposals", "sha256")  # no identity is spelled like that
-    return hmac.digest(secret, _encoded(said), "sha256").hex()
+def _mac(keys: Keyring, content: dict[str, Any]) -> str:
+    secret = hmac.digest(keys.index_key, b"\x00journal of disposals", "sha256")  # no identity has this spelling
+    return hmac.digest(secret, _encoded(content), "sha256").hex()
 
 
-def _encoded(said: dict[str, Any]) -> bytes:
-    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+def _encoded(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Until when storage that can lock objects is told to keep them. An app above knows the retention policies."""
+"""End of the locks that storage sets on objects. An app above custody knows the retention policies."""
 
 import uuid
 from collections.abc import Callable
@@ -10,11 +10,11 @@ _days_of: Callable[[uuid.UUID], int | None] | None = None
 
 
 def register(days_of: Callable[[uuid.UUID], int | None]) -> None:
-    """Say how to learn for how many days after their receipt an organization keeps its records; None: it has no policy.
-    The app that knows calls this from its `ready()`.
+    """Set the function that returns for how many days an organization keeps records after their receipt; None: it has
+    no policy. The app that knows this calls it from its `ready()`.
 
     Raises:
-        ImproperlyConfigured: another does.
+        ImproperlyConfigured: another app has called it.
     """
     global _days_of
     if _days_of is not None:
@@ -23,10 +23,10 @@ def register(days_of: Callable[[uuid.UUID], int | None]) -> None:
 
 
 def days_of(organization_id: uuid.UUID) -> int | None:
-    """Asks the database, which threads at work with vaults must not."""
+    """Return the days, or None. It reads the database, so threads that work with vaults must not call it."""
     return _days_of(organization_id) if _days_of else None
 
 
 def until(received_at: datetime, days: int | None) -> datetime | None:
-    """Until when a record is to be locked, where it can be."""
+    """Return the end of a record's lock, or None."""
     return None if days is None else received_at + timedelta(days=days)

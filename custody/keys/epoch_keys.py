@@ -1,11 +1,11 @@
-"""Epoch keys stand between a customer's wrapping key and the data keys of records.
+"""Epoch keys: keys between a customer's wrapping key and the data keys of records.
 
 An epoch key is 32 random bytes in the memory of one process, wrapped once by the wrapping key. It wraps the data keys
 of the next few minutes, so that an outage or a quota of the key management service does not stop ingest at once.
 
-What is kept of a wrapped data key is enough to open it with the key management service alone:
+A wrapped data key has everything that is needed to open it with the key management service alone:
 
-    EPK1, then three fields, each with its length before it as 2 bytes big-endian:
+    EPK1, then three fields, each after its length as 2 bytes big-endian:
     the wrapping key, a line break and its version; the wrapped epoch key; the data key, wrapped by AES-KW (RFC 3394)
 """
 
@@ -36,15 +36,15 @@ EPOCH_KEYS = "epoch-aes-256-kw"
 _MAGIC = b"EPK1"
 _LENGTH = struct.Struct(">H")
 _FRESH_SECONDS = 300
-"""After so long a process makes itself another."""
-_LONGEST_SECONDS = 1800
-"""For so long it goes on with the last one while the service is away."""
+"""Age at which a process makes a new epoch key."""
+_MAX_SECONDS = 1800
+"""Age up to which it uses the last one while the service is away."""
 _PAUSE_SECONDS = 10
-"""After a failure nobody asks again for so long: who waits for an answer that does not come holds a thread."""
+"""Pause after a failure: each call may hold a thread that waits for no answer."""
 _SLOW_SECONDS = 1
-"""After a refusal that took longer nobody asks for earlier epoch keys for a while."""
+"""A refusal that took longer also pauses the unwrapping of earlier epoch keys."""
 _REMEMBERED_SECONDS = 300
-_MOST_REMEMBERED = 1000
+_MAX_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _EpochKey:
 
 @dataclass(slots=True)
 class _State:
-    """What this process knows of a wrapping key."""
+    """State of a wrapping key in this process."""
 
     own: _EpochKey | None = None
     renewed_not_before: float = -math.inf
@@ -66,7 +66,7 @@ class _State:
 
 
 class _Opened:
-    """Epoch keys that were unwrapped lately: of every wrapping key, bounded in time and number."""
+    """Recently unwrapped epoch keys of all wrapping keys, limited in age and number."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -82,7 +82,7 @@ class _Opened:
         with self._lock:
             self._secrets[organization_id, wrapped] = secret, now + _REMEMBERED_SECONDS
             self._secrets.move_to_end((organization_id, wrapped))
-            while len(self._secrets) > _MOST_REMEMBERED or next(iter(self._secrets.values()))[1] <= now:
+            while len(self._secrets) > _MAX_REMEMBERED or next(iter(self._secrets.values()))[1] <= now:
                 self._secrets.popitem(last=False)
 
 
@@ -91,17 +91,17 @@ _opened = _Opened()
 
 
 def forget() -> None:
-    """Have this process make and unwrap its epoch keys anew."""
+    """Have this process make new epoch keys, and unwrap earlier ones again."""
     global _opened
     _states.clear()
     _opened = _Opened()
 
 
-os.register_at_fork(after_in_child=forget)  # a lock may be held, and each process has epoch keys of its own
+os.register_at_fork(after_in_child=forget)  # a lock may be held, and each process has its own epoch keys
 
 
 class EpochKeyWrapper:
-    """A `KeyWrapper` whose key lies in a key management service."""
+    """A `KeyWrapper` whose key is in a key management service."""
 
     def __init__(self, row: Key) -> None:
         self.key_id = row.key_id
@@ -113,7 +113,7 @@ class EpochKeyWrapper:
         return _states.get(name) or _states.setdefault(name, _State())
 
     def wrap(self, key: bytes) -> bytes:
-        """Raises KmsUnavailable: there is no epoch key, or it is too old, and no other can be had."""
+        """Wrap a data key. Raises KmsUnavailable: there is no usable epoch key, and no new one can be made."""
         epoch = self._current()
         named = f"{epoch.wrapped.key}\n{epoch.wrapped.version}".encode()
         return _MAGIC + b"".join(
@@ -121,7 +121,7 @@ class EpochKeyWrapper:
         )
 
     def unwrap(self, wrapped: bytes) -> bytes:
-        """Raises KmsUnavailable, InvalidUnwrap, ValueError."""
+        """Unwrap a data key. Raises KmsUnavailable, InvalidUnwrap, ValueError."""
         named, blob, key = _parts(wrapped)
         name, _, version = named.decode().partition("\n")
         return aes_key_unwrap(self._open(Wrapped(name, version, blob)), key)
@@ -130,19 +130,20 @@ class EpochKeyWrapper:
         state, now = self._state, monotonic()
         if state.own and now < state.own.made_at + _FRESH_SECONDS:
             return state.own
-        last = state.own if state.own and now < state.own.made_at + _LONGEST_SECONDS else None
-        if last and state.renewing.locked():  # by another thread; who has none waits for it
+        last = state.own if state.own and now < state.own.made_at + _MAX_SECONDS else None
+        if last and state.renewing.locked():  # by another thread; a thread without a key waits for it
             return last
         with state.renewing:
             return self._renewed(state, last)
 
     def _renewed(self, state: _State, last: _EpochKey | None) -> _EpochKey:
-        """
+        """Return a new epoch key, or the last one if that fails.
+
         Args:
-            last: the one that serves on if there is no other.
+            last: the epoch key to use if there is no new one.
         """
         now = monotonic()
-        if state.own and now < state.own.made_at + _FRESH_SECONDS:  # another thread was first
+        if state.own and now < state.own.made_at + _FRESH_SECONDS:  # another thread has made one
             return state.own
         wait = max(state.renewed_not_before, state.away_until) - now
         if wait <= 0:
@@ -198,7 +199,7 @@ def _asked_lately(wait: float) -> KmsUnavailable:
 
 
 def _parts(wrapped: bytes) -> list[bytes]:
-    """Raises ValueError."""
+    """Split a wrapped data key into its three fields. Raises ValueError."""
     if not wrapped.startswith(_MAGIC):
         raise ValueError("not wrapped by an epoch key")
     parts, end = [], len(_MAGIC)

@@ -1,9 +1,9 @@
-"""An organization's keys: made on first use and kept as rows. Their secret halves are wrapped under the master key, or
-held by a key management service of the customer's.
+"""Keyrings: an organization's keys, made on first use and kept as rows. Their secret halves are wrapped under the
+master key, or are in the customer's key management service.
 
 signing     Ed25519, or ECDSA on P-256: signs statements
 wrapping    the key-encryption key, 32 bytes or the service's own: wraps the data key of each record
-index       32 bytes: makes record ids from decision ids, and is never replaced or held by anybody else
+index       32 bytes: makes record ids from decision ids; is never replaced and never leaves this service
 """
 
 import hmac
@@ -30,13 +30,13 @@ _LOOKED_AT = ("pk", "retired_at", "configuration")
 
 
 class KeyMissing(Fault):
-    """A key that signed or sealed records of this organization is not there, or is not that key."""
+    """A key that signed or sealed records of this organization is missing, or is another key."""
 
     code = "key_missing"
     status = 503
     sentence = (
         "The organization's keys are not in place. An administrator must restore them, "
-        "or run manage.py keys_import where they still lie in files."
+        "or run manage.py keys_import where they are still in files."
     )
 
 
@@ -45,10 +45,10 @@ class Keyring:
     """The keys of one organization.
 
     Attributes:
-        signer, wrapper: for new records.
-        queue_signer: for new records until `signer` signs them, where they are queued.
-        is_queueing: whether new records are queued, for a key of theirs lies in a key management service.
-        wrappers: all of them by key id, retired ones too: each opens what it wrapped.
+        signer, wrapper: the keys for new records.
+        queue_signer: signs queued records until `signer` does.
+        is_queueing: whether new records are queued, because one of the active keys is in a key management service.
+        wrappers: all wrapping keys by key id, including retired ones: each opens what it wrapped.
     """
 
     organization_id: uuid.UUID
@@ -71,12 +71,12 @@ _known: Remembered[uuid.UUID, _Known] = Remembered(_MAX_REMEMBERED)
 
 
 def keyring(organization_id: uuid.UUID) -> Keyring:
-    """Return the organization's keys, made if this is their first use. Another process's rotation shows within a
+    """Return the organization's keys, and make them on their first use. Another process's rotation shows within a
     second.
 
     Raises:
-        KeyMissing: a row has another key's secret, or one is not there.
-        NotImported: a row's secret lies in a file still.
+        KeyMissing: a key is missing, or a row has another key's secret.
+        NotImported: a row's secret is still in a file.
         MasterKeyWrong: the rows are wrapped under another master key.
     """
     mark = changes.mark()
@@ -85,7 +85,7 @@ def keyring(organization_id: uuid.UUID) -> Keyring:
 
 
 def refreshed(organization_id: uuid.UUID) -> Keyring:
-    """Return the keys as the database has them now: another process may have rotated one within the last second.
+    """Return the keys as the database has them now: another process may have rotated one in the last second.
     Raises as `keyring`."""
     return _read(organization_id, changes.mark())
 
@@ -101,7 +101,7 @@ def _read(organization_id: uuid.UUID, mark: str) -> Keyring:
 
 
 def has_keys(organization_id: uuid.UUID) -> bool:
-    """Whether the organization's keys were made. It makes none."""
+    """Whether the organization has keys. It makes none."""
     return Key.objects.for_organization(organization_id).exists()
 
 
@@ -111,10 +111,10 @@ def forget() -> None:
 
 
 def new_key(organization_id: uuid.UUID, purpose: Purpose, secret: bytes = b"") -> Key:
-    """An unsaved row of a local key.
+    """Return an unsaved row of a local key.
 
     Args:
-        secret: of a key that exists already; else one is made.
+        secret: the secret of an existing key; "" makes a new one.
     """
     secret = secret or (Ed25519Signer.new_secret() if purpose is Purpose.SIGNING else os.urandom(_SECRET_BYTES))
     row = Key(organization_id=organization_id, purpose=purpose, key_id=id_of(purpose, secret))
@@ -131,7 +131,7 @@ def _load(organization_id: uuid.UUID) -> Keyring:
     wrappers = {row.key_id: _wrapper(row) for row in rows if row.purpose == Purpose.WRAPPING}
     active = {row.purpose: row for row in rows if row.retired_at is None}
     if set(active) != set(Purpose):
-        raise KeyMissing(because=f"organization {organization_id} has {sorted(active)} alone")
+        raise KeyMissing(because=f"organization {organization_id} has only {sorted(active)}")
     index, signing = active[Purpose.INDEX], active[Purpose.SIGNING]
     index_key = _secret(index)
     return Keyring(
@@ -158,7 +158,7 @@ def _rows(organization_id: uuid.UUID) -> list[Key]:
 
 
 def _make_first(organization_id: uuid.UUID) -> list[Key]:
-    wrapped_secrets.probe()  # under a wrong master key no key is made
+    wrapped_secrets.probe()  # make no key under a wrong master key
     made = [new_key(organization_id, purpose) for purpose in Purpose]
     Key.objects.bulk_create(made, ignore_conflicts=True)  # another process may be first
     return _rows(organization_id)

@@ -1,7 +1,7 @@
-"""Keys that lie in a customer's key management service and are used there: one module a provider.
+"""Clients of customers' key management services, and signing with keys there.
 
-They are small remote calls: each takes as long as the network does, may fail for hours, and costs the customer money.
-`custody.keys.epoch_keys` and the queue keep them out of requests.
+Each call is remote: it takes as long as the network does, may fail for hours, and costs the customer money.
+`custody.keys.epoch_keys` and the queue keep these calls out of requests.
 """
 
 import json
@@ -23,8 +23,8 @@ from custody.signers import verifies
 __all__ = ["KeyService", "KmsRefused", "KmsSigner", "KmsUnavailable", "Wrapped", "checked", "forget", "of", "service"]
 
 _SECONDS = 300
-"""For so long a client is used again, with its connections, the addresses it found and the credentials it got."""
-_MOST = 256
+"""How long a client is reused, with its connections, resolved addresses and credentials."""
+_MAX_CLIENTS = 256
 _OF_KEYS = {
     "region", "secret_ref", "role_arn", "external_id", "kms_endpoint", "sts_endpoint",
     "tenant_id", "client_id", "login_endpoint",
@@ -35,12 +35,12 @@ _services: dict[tuple[str, uuid.UUID, str], tuple[KeyService, float]] = {}
 
 @cache
 def of(provider: str) -> Any:
-    """The module of a provider: its `Configuration` for keys, and its `Service`."""
+    """Return a provider's `keys` module, with its `Configuration` for keys and its `Service`."""
     return import_module(f"custody.clouds.{provider}.keys")
 
 
 def checked(provider: str, config: Mapping[str, str], key: str) -> dict[str, str]:
-    """What matters to a key of a configuration as somebody typed it. An empty value is one that is not given.
+    """Validate a configuration as it was typed, and return its settings for one key. An empty value counts as missing.
 
     Args:
         key: the setting that names the key, `kms_key` or `signing_key`.
@@ -49,21 +49,21 @@ def checked(provider: str, config: Mapping[str, str], key: str) -> dict[str, str
         ConfigurationRefused: a name is missing, unknown or wrong.
     """
     try:
-        found: CloudConfiguration = of(provider).Configuration.model_validate(
+        settings: CloudConfiguration = of(provider).Configuration.model_validate(
             {name: value for name, value in config.items() if value}
         )
-        if not getattr(found, key):
+        if not getattr(settings, key):
             raise ValidationError.from_exception_data("", [{"type": "missing", "loc": (key,), "input": None}])
     except ValidationError as error:
         raise ConfigurationRefused(error) from None
-    return found.model_dump(include=_OF_KEYS | {key}, exclude_defaults=True)
+    return settings.model_dump(include=_OF_KEYS | {key}, exclude_defaults=True)
 
 
 def service(provider: str, configuration: Mapping[str, str], organization_id: uuid.UUID) -> KeyService:
-    """A client for the keys that a configuration names; several threads may use it.
+    """Return a client for the keys of a configuration. Several threads may use it.
 
     Raises:
-        KmsUnavailable: nobody can be signed in.
+        KmsUnavailable: the sign-in failed.
     """
     name, now = (provider, organization_id, json.dumps(configuration, sort_keys=True)), time.monotonic()
     known = _services.get(name)
@@ -71,21 +71,21 @@ def service(provider: str, configuration: Mapping[str, str], organization_id: uu
         return known[0]
     module = of(provider)
     made: KeyService = module.Service(module.Configuration.model_validate(configuration), organization_id)
-    if len(_services) >= _MOST:
+    if len(_services) >= _MAX_CLIENTS:
         _services.clear()
     _services[name] = made, now + _SECONDS
     return made
 
 
 class KmsSigner:
-    """Each signature is one call to the service; threads may sign together."""
+    """A signing key in a key management service. Each signature is one call; threads may sign together."""
 
     def __init__(self, row: Key) -> None:
         self.key_pk, self.key_id, self.algorithm = row.pk, row.key_id, row.algorithm
         self._row = row
 
     def sign(self, data: bytes) -> bytes:
-        """A signature that verifies under the public half in the key's row. Raises KmsUnavailable."""
+        """Return a signature that verifies under the public half in the key's row. Raises KmsUnavailable."""
         row = self._row
         signature = service(row.provider, row.configuration, row.organization_id).sign(data, row.algorithm)
         if not verifies(row.algorithm, row.public_pem, signature, data):
@@ -94,8 +94,8 @@ class KmsSigner:
 
 
 def forget() -> None:
-    """Have this process make its clients anew."""
+    """Have this process make new clients."""
     _services.clear()
 
 
-os.register_at_fork(after_in_child=forget)  # two processes must not speak over one connection
+os.register_at_fork(after_in_child=forget)  # two processes must not share a connection

@@ -1,4 +1,4 @@
-"""Rows of keys that a key management service holds, each made after the key was used as it will be used."""
+"""Rows for keys in a key management service. A key is tested before its row is made."""
 
 import hashlib
 import os
@@ -13,24 +13,24 @@ from custody.models import Key
 
 Purpose = Key.Purpose
 SETTING = {Purpose.SIGNING: "signing_key", Purpose.WRAPPING: "kms_key"}
-"""Which name of a configuration a purpose's key has."""
+"""The setting that names the key of a purpose."""
 _KEY_ID_DIGITS = 32
 
 
 def prove(organization_id: uuid.UUID, purpose: Purpose, provider: str, config: Mapping[str, str]) -> Key:
-    """Use a key, and make its row, unsaved.
+    """Test a key, and return its unsaved row.
 
-    A wrapping key's id comes from what its service calls it, so that the same key is the same one again, also in a
-    database that has forgotten it.
+    A wrapping key's id is made from the service's name of the key, so that the same key has the same id, also in a
+    database that has lost its row.
 
     Args:
         purpose: signing or wrapping.
-        config: as somebody typed it.
+        config: the configuration as it was typed.
 
     Raises:
         ConfigurationRefused
         KmsUnavailable
-        ValueError: it is no key of this purpose; says why.
+        ValueError: the key cannot be used for this purpose. The message says why.
     """
     make = _signing_key if purpose is Purpose.SIGNING else _wrapping_key
     return make(Key(organization_id=organization_id, purpose=purpose, provider=provider), config)
@@ -39,11 +39,11 @@ def prove(organization_id: uuid.UUID, purpose: Purpose, provider: str, config: M
 def _wrapping_key(row: Key, config: Mapping[str, str]) -> Key:
     typed = kms.checked(row.provider, config, SETTING[Purpose.WRAPPING])
     secret, wrapped = kms.service(row.provider, typed, row.organization_id).new_secret()
-    # An alias may lead to another key one day; a version may have been named.
+    # The name is stored, because an alias may point to another key later. A version that was named is kept.
     name = typed["kms_key"] if typed["kms_key"].startswith(wrapped.key) else wrapped.key
     row.configuration = typed | {"kms_key": name}
     if kms.service(row.provider, row.configuration, row.organization_id).unwrap(wrapped) != secret:
-        raise ValueError("The key unwraps something else than it wrapped")
+        raise ValueError("The key does not unwrap what it wrapped")
     row.key_id = hashlib.sha256(f"{row.provider} {wrapped.key}".encode()).hexdigest()[:_KEY_ID_DIGITS]
     row.algorithm = EPOCH_KEYS
     return row
@@ -51,9 +51,9 @@ def _wrapping_key(row: Key, config: Mapping[str, str]) -> Key:
 
 def _signing_key(row: Key, config: Mapping[str, str]) -> Key:
     typed = kms.checked(row.provider, config, SETTING[Purpose.SIGNING])
-    found = kms.service(row.provider, typed, row.organization_id).public_key()
-    row.configuration = typed | {"signing_key": found.key}
-    row.algorithm = signers.algorithm_of(found.public)
-    row.public_pem, row.key_id = signers.public_pem(found.public), signers.key_id(found.public)
+    key = kms.service(row.provider, typed, row.organization_id).public_key()
+    row.configuration = typed | {"signing_key": key.key}
+    row.algorithm = signers.algorithm_of(key.public)
+    row.public_pem, row.key_id = signers.public_pem(key.public), signers.key_id(key.public)
     KmsSigner(row).sign(os.urandom(32))
     return row

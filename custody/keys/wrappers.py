@@ -1,4 +1,4 @@
-"""Wrapping the data key of each record under a key-encryption key."""
+"""Wrapping of data keys under a key-encryption key."""
 
 import hmac
 from typing import Protocol
@@ -9,18 +9,18 @@ AES_KEY_WRAP = "aes-256-kw"
 
 
 class KeyWrapper(Protocol):
-    """A key-encryption key, wherever it lies."""
+    """A key-encryption key: a local one, or one in a key management service."""
 
     key_id: str
 
     def wrap(self, key: bytes) -> bytes: ...
 
     def unwrap(self, wrapped: bytes) -> bytes:
-        """Raises InvalidUnwrap, ValueError: it is not what this key wrapped."""
+        """Unwrap a data key. Raises InvalidUnwrap, ValueError: this key did not wrap it."""
 
 
 class AesKeyWrapper:
-    """A key of our own (RFC 3394)."""
+    """A local key (RFC 3394)."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -34,5 +34,5 @@ class AesKeyWrapper:
 
 
 def secret_key_id(secret: bytes) -> str:
-    """What may be known of a secret key: 16 bytes in hex."""
+    """Return the public id of a secret key: 16 bytes in hex."""
     return hmac.digest(secret, b"decision-record-service key id", "sha256")[:16].hex()

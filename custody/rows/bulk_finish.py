@@ -1,7 +1,7 @@
-"""One statement that says of records that they lie in their vaults, and drops their waiting copies.
+"""Bulk statement that marks records stored and drops their waiting copies.
 
-Written by hand because it runs for every record that goes to a vault outside the database: as three queries of Django's
-it costs more than the put.
+It is written in SQL because it runs for every record in a vault outside the database: as three Django queries it costs
+more than the put.
 """
 
 import uuid
@@ -30,33 +30,32 @@ _FINISH = f"""
     ),
     dropped AS (DELETE FROM {WaitingObject._meta.db_table} WHERE record_id IN (SELECT record_id FROM stored))
     SELECT record_id FROM stored
-"""  # noqa: S608 - names of tables alone
+"""  # noqa: S608 - only table names
 
 
 def finish(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
-    """Mark those as stored whose lease is as it was, and whose row says by now too that this object, with this
-    signature, belongs where it was put.
+    """Mark records stored whose lease is still ours and whose row still expects this object with this signature.
 
     Args:
-        there: not empty, with their entries, put into their vaults.
+        there: at least one row, with entries, whose object was put into its vault.
 
     Returns:
-        The record ids of those that are stored by this call.
+        The ids of the records that this call has marked.
     """
     if connection.vendor == "postgresql":
         values = [
-            pack("uuid", [each.pk for each in there]),
-            pack("uuid", [each.lease_token for each in there]),
-            pack("text", [each.record.target_id for each in there]),
-            pack("bytea", [each.record.signature for each in there]),
+            pack("uuid", [row.pk for row in there]),
+            pack("uuid", [row.lease_token for row in there]),
+            pack("text", [row.record.target_id for row in there]),
+            pack("bytea", [row.record.signature for row in there]),
         ]
-        return {row[0] for row in db.fetch_all(_FINISH, values, [Entry._meta.pk])}
-    expected = {each.pk: (each.record.target_id, bytes(each.record.signature)) for each in there}
+        return {columns[0] for columns in db.fetch_all(_FINISH, values, [Entry._meta.pk])}
+    expected = {row.pk: (row.record.target_id, bytes(row.record.signature)) for row in there}
     with transaction.atomic():
         held = leases.unchanged(there).filter(record__state=Entry.State.RESERVED)
         rows = held.values_list("pk", "record__target", "record__signature")
         mine = {pk for pk, target_id, signature in rows if (target_id, bytes(signature)) == expected[pk]}
         entries = Entry.objects.unscoped("records of several organizations are finished together")
         entries.filter(pk__in=mine).update(state=Entry.State.STORED)
-        WaitingObject.objects.unscoped("of the same records").filter(pk__in=mine).delete()
+        WaitingObject.objects.unscoped("these are copies of the same records").filter(pk__in=mine).delete()
     return mine

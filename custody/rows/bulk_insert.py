@@ -1,7 +1,6 @@
-"""One statement that takes records into custody: of each its row, sealed object and index row together, or none of
-them.
+"""Bulk statement that inserts records: for each, its row, sealed object and index row together, or none.
 
-Written by hand because it runs for every record: as three model saves in a transaction it costs five times as much.
+It is written in SQL because it runs for every record: as three model saves it costs five times as much.
 """
 
 import json
@@ -21,7 +20,7 @@ from custody.models import Entry, SealedObject, WaitingObject
 
 
 class NewRecord(NamedTuple):
-    """The three unsaved rows of one record. Its sealed object lies in the database, or waits there for its vault."""
+    """The three unsaved rows of one record. Its sealed object stays in the database, or waits there for its vault."""
 
     entry: Entry
     sealed: SealedObject | WaitingObject
@@ -29,32 +28,32 @@ class NewRecord(NamedTuple):
 
 
 def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
-    """Insert those records whose ids custody does not know yet.
+    """Insert the records whose ids are new to custody.
 
     Args:
-        records: not empty, each id once, all of the same three models.
+        records: at least one, each id once, all with the same three models.
 
     Returns:
         The ids that were inserted.
     """
     if connection.vendor == "postgresql":
-        # Two batches that share ids meet them in one order, so that neither waits for the other in a circle.
+        # In one order, so that two batches with the same ids cannot deadlock.
         statement, values = prepared(sorted(records, key=lambda record: record.entry.record_id.bytes))
         return {row[0] for row in db.fetch_all(statement, values, [Entry._meta.pk])}
-    with transaction.atomic(), connection.cursor() as cursor:  # a writer from its beginning, of which there is one
+    with transaction.atomic(), connection.cursor() as cursor:  # SQLite has one writer, which this is from the start
         known = _known_to_sqlite(cursor, [record.entry.record_id.hex for record in records])
         new = [record for record in records if record.entry.record_id.hex not in known]
-        for model, rows in zip(map(type, records[0]), zip(*new, strict=True), strict=False):  # there may be no new one
+        for model, rows in zip(map(type, records[0]), zip(*new, strict=True), strict=False):  # `new` may be empty
             cursor.executemany(_row_statement(model), [_values(row) for row in rows])
     return {record.entry.record_id for record in new}
 
 
 def prepared(records: Sequence[NewRecord]) -> tuple[str, Sequence[Any]]:
-    """The PostgreSQL statement that inserts records, and its parameters.
+    """Return the PostgreSQL statement that inserts records, and its parameters.
 
-    It is the same for any number of records, so that each connection prepares it once: each parameter is a column, as
-    an array of the values of all records. A single record has values for parameters, because to pack and unpack them
-    as arrays of one would cost it a third more.
+    It is the same for any number of records, so that each connection prepares it once: each parameter is an array of
+    one column's values. A single record is inserted without arrays, because packing and unpacking them would cost it a
+    third more.
     """
     models = tuple(map(type, records[0]))
     rows = [[getattr(row, field.attname) for row in record for field in _fields(type(row))] for record in records]
@@ -66,10 +65,10 @@ def prepared(records: Sequence[NewRecord]) -> tuple[str, Sequence[Any]]:
 
 @lru_cache
 def _statement(models: tuple[type[Model], ...], parameter: str) -> str:
-    """A statement that inserts rows of these models: entries, sealed objects, index rows. `new` holds their values in
-    columns e0…, o0…, i0….
+    """Return a statement that inserts rows of these models: entries, sealed objects, index rows. `new` holds their
+    values in columns e0…, o0…, i0….
 
-    What is put together here are names of tables, columns and types; every value is a parameter.
+    Only names of tables, columns and types are put into the text; every value is a parameter.
     """
     columns = [
         [f"{prefix}{i}" for i in range(len(_fields(model)))] for prefix, model in zip("eoi", models, strict=True)
@@ -114,5 +113,5 @@ def _into(model: type[Model]) -> str:
 
 @lru_cache
 def _types(models: tuple[type[Model], ...]) -> Sequence[str]:
-    """Of all columns, without their lengths: a cast to varchar(n) would cut a value where the column refuses it."""
+    """Return all columns' types without lengths: a cast to varchar(n) would cut a value that the column refuses."""
     return [re.sub(r"\([^()]*\)", "", str(field.db_type(connection))) for model in models for field in _fields(model)]

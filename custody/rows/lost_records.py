@@ -1,4 +1,4 @@
-"""Records that cannot be read any more, as far as the database knows by itself."""
+"""Records that cannot be read any more, according to the database."""
 
 import uuid
 from collections.abc import Collection, Iterable
@@ -14,7 +14,7 @@ def without_object(records: Iterable[tuple[uuid.UUID, uuid.UUID]]) -> set[uuid.U
 
 
 def lost(organization_id: uuid.UUID, record_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
-    """Return the records that `custody_fsck` has found damaged, or whose object the database vault lacks."""
+    """Return the records that `custody_fsck` reports as damaged, or whose object the database vault lacks."""
     stored = Entry.objects.for_organization(organization_id).filter(pk__in=record_ids, state=Entry.State.STORED)
     here = stored.filter(target__provider=StorageTarget.Provider.DATABASE)
     missing = without_object(here.values_list("pk", "organization_id"))

@@ -1,4 +1,4 @@
-"""Records on their way into custody: sealed in memory, and made into the rows that store them."""
+"""New records: sealed in memory, and made into the rows that store them."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from custody.sealing import sealer
 from custody.sealing.sealer import Sealed
 from custody.vaults import storage_targets
 
-# How long a request may need to finish its own record before the reconciler takes over.
+# Time for a request to finish its own record before the reconciler takes over.
 LEASE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One record to store: its exact bytes, and what `strict_json.read` made of them, numbers as their spelling.
+    """One record to store: its exact bytes, and the result of `strict_json.read` with numbers as their spelling.
     `identity` names it among the records of its kind."""
 
     kind: str
@@ -39,23 +39,23 @@ def seal_all(keys: Keyring, submissions: Sequence[Submission]) -> list[Sealed]:
     return [
         sealer.seal(
             keys,
-            kind=each.kind,
-            identity=record_types.identity(each.kind, each.identity),
-            payload=each.payload,
-            content=each.content,
+            kind=submission.kind,
+            identity=record_types.identity(submission.kind, submission.identity),
+            payload=submission.payload,
+            content=submission.content,
             received_at=now,
-            parents=each.parents,
+            parents=submission.parents,
         )
-        for each in submissions
+        for submission in submissions
     ]
 
 
 class Place(NamedTuple):
-    """Where new records go, and how.
+    """Target and state of new records.
 
     Attributes:
-        state: in which they begin.
-        lease_token: of the lease under which the caller puts objects that are only reserved.
+        state: their first state.
+        lease_token: the lease under which the caller puts reserved objects.
     """
 
     target_id: str

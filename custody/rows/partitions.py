@@ -1,7 +1,7 @@
-"""The hot tables, those that grow by a row with every record, in hash partitions by record id.
+"""Hash partitions, by record id, of the hot tables, which grow with every record.
 
-Each partition is a table with indexes of its own, which stay small and can lie on another disk. What migrations made
-of a table is read back from PostgreSQL's catalogue and made again, so that later migrations find what they expect.
+Each partition is a table with its own indexes, which stay small and may be on another disk. The definitions that
+migrations made are read from PostgreSQL's catalogue and applied again, so that later migrations work as before.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from django.db.models import Model
 from config import row_guards
 from config.errors import DomainError
 
-MOST = 64
-"""With each partition, planning an insert and reading a list take longer, and this command takes more locks."""
+MAX_PARTITIONS = 64
+"""More partitions slow down inserts and lists, and need more locks to be made."""
 
 _HOT: list[type[Model]] = []
 
@@ -39,14 +39,14 @@ _TRIGGERS = """
 
 
 class CannotPartition(DomainError):
-    """The hot tables cannot be partitioned, or not so."""
+    """The hot tables cannot be partitioned, or not into this number."""
 
     code = "cannot_partition"
 
 
 class _Definitions(NamedTuple):
-    """SQL that makes again what belongs to the hot tables: keys, then indexes and triggers, then foreign keys in both
-    directions, which go first."""
+    """SQL that restores the definitions of the hot tables: keys, then indexes and triggers, then foreign keys in both
+    directions, which are dropped first."""
 
     drop_foreign_keys: list[str]
     keys: list[str]
@@ -55,39 +55,39 @@ class _Definitions(NamedTuple):
 
 
 def register(*models: type[Model]) -> None:
-    """Add hot tables, whose primary keys are the record id or contain it; apps call this from their `ready()`."""
+    """Add hot tables whose primary keys are or contain the record id; apps call this from their `ready()`."""
     _HOT.extend(models)
 
 
 def partition_tables(*, parts: int) -> list[str]:
-    """Give each hot table so many partitions, all tables or none.
+    """Divide each hot table into this number of partitions, all tables or none.
 
     Returns:
         The names of the tables.
 
     Raises:
-        CannotPartition: not on this database, not so many, or not any more.
+        CannotPartition: not PostgreSQL, not this number, or not with these tables.
     """
     if connection.vendor != "postgresql":
         raise CannotPartition("Only PostgreSQL has partitions: set DATABASE_URL.")
-    if not 2 <= parts <= MOST:
-        raise CannotPartition(f"A table takes 2 to {MOST} partitions.")
+    if not 2 <= parts <= MAX_PARTITIONS:
+        raise CannotPartition(f"A table takes 2 to {MAX_PARTITIONS} partitions.")
     keys = {model._meta.db_table: str(model._meta.pk.column) for model in _HOT}
     with transaction.atomic(), connection.cursor() as cursor:
         _require_new(cursor, list(keys))
-        found = _definitions(cursor, keys)
-        for statement in found.drop_foreign_keys:
+        definitions = _definitions(cursor, keys)
+        for statement in definitions.drop_foreign_keys:
             cursor.execute(statement)
         for table, key in keys.items():
             _replace(cursor, table, key, parts)
-        for statement in (*found.keys, *found.others, *found.foreign_keys):
+        for statement in (*definitions.keys, *definitions.others, *definitions.foreign_keys):
             cursor.execute(statement)
-        row_guards.install()  # those of statements, which partitions do not inherit
+        row_guards.install()  # partitions do not inherit statement triggers
     return list(keys)
 
 
 def _require_new(cursor: CursorWrapper, tables: list[str]) -> None:
-    """Nobody writes into the tables from here until the transaction ends."""
+    """Lock the tables against writes until the transaction ends, and check that they are new."""
     if not set(tables) <= set(connection.introspection.table_names(cursor)):
         raise CannotPartition("The tables are not there yet: run `manage.py migrate` first.")
     cursor.execute(f"LOCK TABLE {', '.join(tables)}")
@@ -101,31 +101,31 @@ def _require_new(cursor: CursorWrapper, tables: list[str]) -> None:
 
 
 def _definitions(cursor: CursorWrapper, keys: dict[str, str]) -> _Definitions:
-    found = _Definitions([], [], [], [])
+    definitions = _Definitions([], [], [], [])
 
     def unique(definition: str, table: str, columns: list[str]) -> str:
-        """Each partition looks after its own rows alone, so the partition's key belongs to whatever is unique. That
-        nothing else is the same twice then follows from the record id, which is computed from the rest."""
+        """Add the partition's key to a unique index, which covers only one partition. Uniqueness across partitions
+        then follows from the record id, which is computed from the other columns."""
         return definition if keys[table] in columns else definition.replace(")", f", {keys[table]})", 1)
 
     cursor.execute(_CONSTRAINTS, {"hot": list(keys)})
     for table, name, definition, is_foreign, columns in cursor.fetchall():
         add = f"ALTER TABLE {table} ADD CONSTRAINT {name} "
         if is_foreign:
-            found.drop_foreign_keys.append(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-            found.foreign_keys.append(add + definition)
+            definitions.drop_foreign_keys.append(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+            definitions.foreign_keys.append(add + definition)
         else:
-            found.keys.append(add + unique(definition, table, columns))
+            definitions.keys.append(add + unique(definition, table, columns))
     cursor.execute(_INDEXES, {"hot": list(keys)})
     for table, definition, is_unique, columns in cursor.fetchall():
-        found.others.append(unique(definition, table, columns) if is_unique else definition)
+        definitions.others.append(unique(definition, table, columns) if is_unique else definition)
     cursor.execute(_TRIGGERS, {"hot": list(keys)})
-    found.others.extend(definition for (definition,) in cursor.fetchall())
-    return found
+    definitions.others.extend(definition for (definition,) in cursor.fetchall())
+    return definitions
 
 
 def _replace(cursor: CursorWrapper, table: str, key: str, parts: int) -> None:
-    """Make the table again, without keys and indexes, in partitions. Whatever else depends on it stops this."""
+    """Create the table again, without keys and indexes, in partitions. Fails if anything else depends on it."""
     cursor.execute(f"ALTER TABLE {table} RENAME TO {table}_whole")
     columns = f"LIKE {table}_whole INCLUDING ALL EXCLUDING INDEXES"
     cursor.execute(f"CREATE TABLE {table} ({columns}) PARTITION BY HASH ({key})")

@@ -1,4 +1,4 @@
-"""Guards of custody's own rows, and of index rows, which are made from records."""
+"""Guards of custody's rows, and of index rows, which are made from records."""
 
 from django.db.models import Model
 
@@ -8,7 +8,7 @@ from custody.models import Disposal, Entry, Key, SealedObject, StorageTarget, Wa
 _DISPOSED_OF = "EXISTS (SELECT 1 FROM custody_disposal d WHERE d.record_id = OLD.record_id)"
 _USED = ("custody_disposal.record_id", "custody_entry.record_id", "custody_entry.state")
 _IS_ADOPTED = "(OLD.state = 'reserved' AND NEW.state = 'stored')"
-"""The vault holds another object than was reserved: that object is the record."""
+"""The vault has another object than the reserved one: that object becomes the record."""
 _IS_SIGNED = "(OLD.state = 'queued' AND NEW.state = 'reserved')"
 _HAS_ENTRY = "EXISTS (SELECT 1 FROM custody_entry e WHERE {} AND e.state <> 'disposed')"
 _BEGINS_EARLIER = "COALESCE(NEW.valid_from, NEW.created_at) < COALESCE(OLD.valid_from, OLD.created_at)"
@@ -16,7 +16,7 @@ _SIGNS_OLDER = (
     "EXISTS (SELECT 1 FROM custody_entry e WHERE e.organization_id = OLD.organization_id"
     " AND e.received_at <= NEW.valid_from AND (e.key_id = OLD.key_id OR e.state = 'queued'))"
 )
-"""A rotated key signs the queued records; an adopted record brings back the key that signed the record."""
+"""A rotated key signs queued records; an adopted record restores the key that signed it."""
 _READ = ("organization_id", "received_at", "key_id")
 
 CUSTODY = (
@@ -61,8 +61,8 @@ CUSTODY = (
 
 
 def index_guard(model: type[Model]) -> Guard:
-    """Return the guard of an index table, whose primary key is the record id: its rows are made from the record. They
-    change while the record is on its way into its vault, and when it is disposed of."""
+    """Return the guard of an index table, whose primary key is the record id. Its rows are made from records. They may
+    change until the record is in its vault, and when it is disposed of."""
     columns = ", ".join(str(field.column) for field in model._meta.concrete_fields)
     on_its_way = (
         "EXISTS (SELECT 1 FROM custody_entry e WHERE e.record_id = OLD.record_id AND e.state IN ('queued', 'reserved'))"

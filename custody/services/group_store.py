@@ -1,4 +1,4 @@
-"""Taking custody of single records in an event loop, where those that come at the same time share their commits."""
+"""Storing of single records in an event loop: records that arrive together share their commits."""
 
 import uuid
 from collections.abc import Sequence
@@ -23,15 +23,16 @@ from custody.services.group_puts import GroupPuts
 from custody.vaults import Vault, storage_targets
 
 _MAX_REMEMBERED = 4096
-"""Organizations that a process keeps in memory."""
+"""Organizations whose keys and vault a process keeps in memory."""
 
 
 class _Custody(NamedTuple):
     """Keys, place and vault of an organization's new records.
 
     Attributes:
-        days: for how long storage that locks objects keeps them.
-        place: None if `store_records` takes them, for a worker signs them or earlier targets are searched for them.
+        days: length of locks, in storage that locks objects.
+        place: None if `store_records` must store the records, because a worker signs them or because earlier targets
+            must be searched for them.
     """
 
     keys: Keyring
@@ -41,8 +42,8 @@ class _Custody(NamedTuple):
 
 
 class GroupStore:
-    """Takes custody of new records, one call each. What is no new record, or meets any fault, is left to
-    `store_records`, which can always be called after it."""
+    """Stores new records, one for each call. Anything but a plain success is left to `store_records`, which may always
+    be called afterwards."""
 
     def __init__(self) -> None:
         self._custodies: Remembered[uuid.UUID, _Custody] = Remembered(_MAX_REMEMBERED)
@@ -52,10 +53,10 @@ class GroupStore:
         self._finish = GroupCommit("finish", _finish)
 
     async def store(self, organization_id: uuid.UUID, submission: Submission) -> Receipt | None:
-        """Its receipt, if this call brought the record into custody, where it is now. None: nothing is known of it.
+        """Return the receipt if this call has stored the record. None: it may be stored or not.
 
         Raises:
-            DomainError: of the organization's keys or vault.
+            DomainError: the organization's keys or vault cannot be used.
             django.db.Error: the database does not answer.
         """
         custody = await self._custody(organization_id)
@@ -70,7 +71,7 @@ class GroupStore:
         return selectors.receipt_of(sealed, sealed.payload_salt)
 
     async def _complete(self, custody: _Custody, waiting: WaitingObject) -> bool:
-        """Put a reserved object into its vault, and mark its record stored."""
+        """Put a reserved object into its vault, and mark its record stored. Return whether both succeeded."""
         vault, entry = custody.vault, waiting.record
         if vault is None:
             return False
@@ -104,12 +105,12 @@ def _insert(records: Sequence[NewRecord]) -> list[bool]:
         first.setdefault(record.entry.record_id, record)
     created: set[uuid.UUID] = set()
     for kind in (SealedObject, WaitingObject):
-        if of_kind := [each for each in first.values() if isinstance(each.sealed, kind)]:
-            with db.turn():  # and no longer: what goes to a vault after it takes as long as a network does
+        if of_kind := [record for record in first.values() if isinstance(record.sealed, kind)]:
+            with db.turn():  # not held for the put into a vault, which takes as long as a network does
                 created |= insert(of_kind)
-    return [first[each.entry.record_id] is each and each.entry.record_id in created for each in records]
+    return [first[record.entry.record_id] is record and record.entry.record_id in created for record in records]
 
 
 def _finish(waiting: Sequence[WaitingObject]) -> list[bool]:
     stored = mark_stored(waiting)
-    return [each.pk in stored for each in waiting]
+    return [row.pk in stored for row in waiting]

@@ -1,8 +1,8 @@
-"""Search of buckets that new records no longer go to, once, for records that the database has forgotten.
+"""Search of former buckets for records that the database has lost. Each bucket is searched once.
 
-An object without a row is there only after a restore of the database, or after a crash. A bucket is compared with our
-rows when it is retired; from then on no new record asks it. A later choice of the bucket that a restored database has
-forgotten shows by an object in the bucket, which each process looks for once.
+An object without a row exists only after a restore of the database, or after a crash. After a bucket is retired it is
+compared with our rows; from then on new records are not looked for in it. If a restored database has lost a later
+choice of the bucket, an object in the bucket shows that choice. Each process looks for such an object once.
 """
 
 import time
@@ -25,14 +25,14 @@ from custody.vaults import Vault, VaultUnavailable, storage_targets
 log = structlog.get_logger("custody")
 
 _SECONDS = 20
-"""After so long a slice ends; the next one goes on with the next folder."""
+"""Length of a slice. The next one continues with the next folder."""
 _IN_FLIGHT = timedelta(minutes=2)
-"""For so long after a bucket was retired, requests may still put what they reserved there."""
+"""How long requests may still put reserved objects into a bucket after it was retired."""
 _BATCH = 500
 _PAUSE_SECONDS = 600.0
 
 _checked: dict[str, float] = {}
-"""Searched buckets that know no later choice, and until when this process takes that for true."""
+"""Until when this process takes a searched bucket to have no later choice."""
 
 
 def choice_key(organization_id: uuid.UUID | None, number: int) -> str:
@@ -42,7 +42,7 @@ def choice_key(organization_id: uuid.UUID | None, number: int) -> str:
 
 
 def search_earlier_targets() -> int:
-    """Go on comparing retired buckets with our rows, for one slice. Returns how many records came back."""
+    """Continue to compare retired buckets with our rows, for one slice. Returns how many records were adopted."""
     ends, adopted = time.monotonic() + _SECONDS, 0
     waiting = StorageTarget.objects.unscoped("buckets of every organization are searched").filter(
         retired_at__lt=timezone.now() - _IN_FLIGHT, folders_searched__lt=StorageTarget.FOLDERS
@@ -61,10 +61,10 @@ def is_checked(target_id: str) -> bool:
 
 
 def was_forgotten(target_id: str) -> bool:
-    """Whether a searched bucket was chosen once more than the database knows: then it has to be searched again."""
+    """Whether a searched bucket has a choice that the database has lost. It must then be searched again."""
     if is_checked(target_id):
         return False
-    target = StorageTarget.objects.unscoped("its entry knows whose it is").get(pk=target_id)
+    target = StorageTarget.objects.unscoped("the caller knows the owner of the target").get(pk=target_id)
     try:
         vault, number = vaults.of(target_id), target.choices_made
         while vault.has(choice_key(target.organization_id, number + 1)):
@@ -87,7 +87,7 @@ def forget() -> None:
 
 
 def _search(target: StorageTarget, ends: float) -> int:
-    """Compare folder by folder. Starts over once a record came back: another one may build on it."""
+    """Compare folder by folder. After an adoption, start again: another record may build on the adopted one."""
     vault, adopted = vaults.of(target.pk), 0
     for folder in range(target.folders_searched, StorageTarget.FOLDERS):
         if time.monotonic() >= ends:
@@ -120,12 +120,12 @@ def _adopt(target: StorageTarget, record_id: uuid.UUID) -> bool:
     assert target.organization_id is not None  # noqa: S101 - buckets belong to organizations
     try:
         return adopt(StoredObject(target.organization_id, record_id, target.pk))
-    except IntegrityError as error:  # what it builds on is not here yet
+    except IntegrityError as error:  # the record it builds on has no row yet
         log.error("object in an earlier vault cannot be adopted", record_id=str(record_id), exc_info=error)
         return False
 
 
 def _same(target: StorageTarget) -> QuerySet[StorageTarget]:
     """Return the row, unless its bucket is in use again."""
-    rows = StorageTarget.objects.unscoped("its entry knows whose it is")
+    rows = StorageTarget.objects.unscoped("the caller knows the owner of the target")
     return rows.filter(pk=target.pk, retired_at=target.retired_at)

@@ -1,4 +1,4 @@
-"""Signing what is queued."""
+"""Signing of queued records by workers."""
 
 import time
 from collections.abc import Sequence
@@ -24,49 +24,48 @@ log = structlog.get_logger("custody")
 
 _PARALLEL_CALLS = 8
 _SECONDS = 5
-"""After so long no call begins any more, so that the batch ends soon for other organizations."""
+"""No call begins later than this, so that other organizations need not wait long."""
 
 
 def sign_queued(claimed: Sequence[WaitingObject], *, lease: timedelta) -> list[WaitingObject]:
-    """Sign the queued records among some, each with the key that its organization uses now. They are reserved from then
-    on.
+    """Sign the queued records of a batch, each with its organization's active key, and reserve them.
 
-    What a key management service does not sign is let go of, and `key_outages` says when to try again.
+    A record that the key management service does not sign is released; `keys.outages` says when to try again.
 
     Args:
-        claimed: with their entries; the caller holds them.
-        lease: for so long from now the caller holds what was signed.
+        claimed: rows with their entries, under leases of the caller.
+        lease: new lease of the signed records, from now.
 
     Returns:
-        Those that can go into their vaults.
+        The rows that can be put into their vaults.
     """
-    queued = [each for each in claimed if each.record.state == Entry.State.QUEUED]
+    queued = [row for row in claimed if row.record.state == Entry.State.QUEUED]
     if not queued:
         return list(claimed)
-    pairs = [(each, signer) for each in queued if (signer := _signer_of(each))]
+    pairs = [(row, signer) for row in queued if (signer := _signer_of(row))]
     calls = _Calls(ends=time.monotonic() + _SECONDS)
-    with ExitStack() as stack:  # each key has threads of its own, for another's may all wait
+    with ExitStack() as stack:  # one pool for each key: all threads of another pool may be waiting
         pools = {signer.key_id: stack.enter_context(ThreadPoolExecutor(_PARALLEL_CALLS)) for _, signer in pairs}
-        signatures = [each.result() for each in [pools[pair[1].key_id].submit(calls.sign, pair) for pair in pairs]]
+        signatures = [call.result() for call in [pools[pair[1].key_id].submit(calls.sign, pair) for pair in pairs]]
     calls.note_outages()
-    found = list(zip(pairs, signatures, strict=True))
-    _let_go([each for (each, _), signature in found if signature is None])
-    signed = [each for (each, signer), signature in found if signature is not None and _add(each, signer, signature)]
-    return [*(each for each in claimed if each not in queued), *_keep(signed, lease)]
+    results = list(zip(pairs, signatures, strict=True))
+    _let_go([row for (row, _), signature in results if signature is None])
+    signed = [row for (row, signer), signature in results if signature is not None and _add(row, signer, signature)]
+    return [*(row for row in claimed if row not in queued), *_save_signed(signed, lease)]
 
 
 @dataclass
 class _Calls:
-    """The calls for one batch, which several threads make. They touch no database."""
+    """The calls for one batch, made by several threads. They use no database."""
 
     ends: float
     failed: dict[int, str] = field(default_factory=dict)
-    """Keys that could not be used, and why. Nobody asks for them again in this batch."""
+    """Keys that could not be used, with the reason. They are not called again in this batch."""
     used: set[int] = field(default_factory=set)
 
     def sign(self, pair: tuple[WaitingObject, Signer]) -> bytes | None:
-        each, signer = pair
-        message = envelope.pre_authentication_encoding(bytes(each.record.statement))
+        row, signer = pair
+        message = envelope.pre_authentication_encoding(bytes(row.record.statement))
         if not isinstance(signer, KmsSigner):
             return signer.sign(message)
         if signer.key_pk in self.failed or time.monotonic() > self.ends:
@@ -76,7 +75,7 @@ class _Calls:
         except KmsUnavailable as error:
             self.failed[signer.key_pk] = error.reason
             return None
-        except Exception as error:  # of this key alone: others in the batch go on
+        except Exception as error:  # of this key: the other keys of the batch continue
             log.error("a signing key cannot be asked for", key=signer.key_pk, exc_info=error)
             self.failed[signer.key_pk] = "This service failed when it asked; its log says why."
             return None
@@ -91,49 +90,49 @@ class _Calls:
             outages.over(key_pk)
 
 
-def _signer_of(each: WaitingObject) -> Signer | None:
-    """None if it is not to be signed: it is not what was queued here, or its organization has no keys."""
+def _signer_of(row: WaitingObject) -> Signer | None:
+    """Return the key for a queued record, or None: the row is not what was queued here, or there are no keys."""
     try:
-        statements.verified_row(each.record)
-        return keyring(each.record.organization_id).signer
+        statements.verified_row(row.record)
+        return keyring(row.record.organization_id).signer
     except Fault as error:
-        log.error("a queued record cannot be signed", record_id=str(each.pk), reason=str(error))
+        log.error("a queued record cannot be signed", record_id=str(row.pk), reason=str(error))
         return None
 
 
-def _add(each: WaitingObject, signer: Signer, signature: bytes) -> bool:
-    """Add a signature to the object and its row, in memory. Returns whether they belong together."""
-    record = each.record
+def _add(row: WaitingObject, signer: Signer, signature: bytes) -> bool:
+    """Add a signature to the object and its row, in memory. Return whether the object and the row match."""
+    record = row.record
     try:
-        each.body = sealer.signed(
-            bytes(each.body), statement=bytes(record.statement), signature=signature, key_id=signer.key_id
+        row.body = sealer.signed(
+            bytes(row.body), statement=bytes(record.statement), signature=signature, key_id=signer.key_id
         )
     except Fault as error:
-        log.error("a queued record cannot be signed", record_id=str(each.pk), reason=str(error))
+        log.error("a queued record cannot be signed", record_id=str(row.pk), reason=str(error))
         return False
     record.signature, record.key_id, record.state = signature, signer.key_id, Entry.State.RESERVED
     return True
 
 
-def _keep(signed: Sequence[WaitingObject], lease: timedelta) -> list[WaitingObject]:
-    """Write signatures down where the lease is as it was. Returns those that are reserved now."""
+def _save_signed(signed: Sequence[WaitingObject], lease: timedelta) -> list[WaitingObject]:
+    """Save the signatures of rows whose lease is still ours. Return these rows."""
     if not signed:
         return []
     rows = WaitingObject.objects.unscoped("records of several organizations are signed together")
-    entries = Entry.objects.unscoped("of the same records")
+    entries = Entry.objects.unscoped("these are the entries of the same records")
     with transaction.atomic():
         held = leases.unchanged(signed).filter(record__state=Entry.State.QUEUED)
         mine = set(held.values_list("pk", flat=True))
-        kept = [each for each in signed if each.pk in mine]
+        reserved = [row for row in signed if row.pk in mine]
         until = timezone.now() + lease
-        for each in kept:
-            said = {name: getattr(each.record, name) for name in ("signature", "key_id", "state")}
-            entries.filter(pk=each.pk).update(**said)
-            rows.filter(pk=each.pk).update(body=each.body, lease_until=until)
-    return kept
+        for row in reserved:
+            columns = {name: getattr(row.record, name) for name in ("signature", "key_id", "state")}
+            entries.filter(pk=row.pk).update(**columns)
+            rows.filter(pk=row.pk).update(body=row.body, lease_until=until)
+    return reserved
 
 
 def _let_go(rows: Sequence[WaitingObject]) -> None:
-    """No fault of theirs: once the service answers, they are all due at once."""
+    """Release rows without counting a failure, so that all are due as soon as the service answers."""
     if rows:
         leases.unchanged(rows).update(lease_token=None, lease_until=None, attempts=0)

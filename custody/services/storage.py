@@ -1,4 +1,4 @@
-"""Choosing where new records go."""
+"""Choice of the storage for new records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from custody.services.keys import prove_keys, take_up_keys
 from custody.vaults import VaultOfAnother, VaultUnavailable, storage_targets
 
 DEPLOYMENT = "deployment"
-"""In the place of a provider: the storage of this service itself."""
+"""Used like a provider's name, for this service's own storage."""
 _NOT_OF_STORAGE = {"kms_key", "signing_key", "kms_endpoint"}
 _MARKING = {
     "aws": ("PutObject", "s3:PutObject"),
@@ -38,7 +38,7 @@ class StorageRefused(Invalid):
     """A check of the custody test failed, or the marker could not be put. Nothing was changed.
 
     Attributes:
-        test: with all its checks.
+        test: the custody test with all its checks.
     """
 
     code = "storage_refused"
@@ -69,7 +69,7 @@ class StorageRefused(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where new records of an organization go, and what the test found that led there."""
+    """The storage that was chosen for new records of an organization, and the custody test before the choice."""
 
     target: StorageTarget
     test: CustodyTest
@@ -77,13 +77,13 @@ class Choice:
 
 @requires(Permission.MANAGE_STORAGE)
 def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) -> Choice:
-    """Let new records of the caller's organization go to its own bucket, once the custody test has proven it and its
-    marker is there; and let them be made with the keys that are named, once each was used. Earlier records stay where
-    they are, under their keys. Running processes follow within a second.
+    """Use the organization's own bucket and named keys for new records, once the custody test has proven them and the
+    bucket has the marker. Earlier records stay where they are, under their keys. Running processes follow within a
+    second.
 
     Args:
         provider: one of `custody.clouds.PROVIDERS`.
-        config: as for the test; names that it does not know are left out.
+        config: the configuration of the custody test; unknown names are ignored.
 
     Raises:
         StorageRefused, KeyNotProven: nothing was changed.
@@ -110,7 +110,7 @@ def choose_cloud(*, caller: Caller, provider: str, config: Mapping[str, str]) ->
 
 @requires(Permission.MANAGE_STORAGE)
 def choose_deployments(*, caller: Caller) -> StorageTarget:
-    """Let new records of the caller's organization go to the service's own storage again."""
+    """Use the service's own storage for new records of the caller's organization again."""
     with transaction.atomic():
         storage_targets.lock()
         before = storage_targets.own(caller.organization_id)
@@ -121,8 +121,8 @@ def choose_deployments(*, caller: Caller) -> StorageTarget:
 
 
 def choose_target(*, provider: str) -> StorageTarget:
-    """Let new records go to this provider's storage from now on, of all organizations that have no target of their own.
-    Earlier records stay where they are."""
+    """Use this provider's storage for new records of all organizations without their own target. Earlier records stay
+    where they are."""
     with transaction.atomic():
         storage_targets.lock()
         target = storage_targets.use(provider)
@@ -131,7 +131,7 @@ def choose_target(*, provider: str) -> StorageTarget:
 
 
 def _next_choice(target: StorageTarget) -> int:
-    """Return the number of a choice of this place: the last one while it is in use."""
+    """Return the number of the next choice of a place, or the present one while the place is in use."""
     known = storage_targets.known_own(target.organization_id, target.provider, target.configuration)  # type: ignore[arg-type]
     if known is None:
         return 1
@@ -139,8 +139,8 @@ def _next_choice(target: StorageTarget) -> int:
 
 
 def _mark(target: StorageTarget, choice: int, test: CustodyTest) -> CustodyTest:
-    """Put the marker, and an object that names the choice: a database that was restored from before lacks its number.
-    Returns the test with that as its last check. Raises StorageRefused."""
+    """Put the marker, and an object that shows this choice to a database restored from an earlier backup. Returns the
+    test with this as its last check. Raises StorageRefused."""
     call, permission = _MARKING[target.provider]
     installation, _ = Installation.objects.get_or_create(only=True)
     try:

@@ -1,4 +1,4 @@
-"""Noticing that the storage of an organization fails, and mail to its owners about that."""
+"""Probes of organizations' storage, and mail to owners when it fails."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,23 +24,23 @@ log = structlog.get_logger("custody")
 
 _PARALLEL_PROBES = 8
 _SECONDS = 20
-"""After so long no probe begins any more: the worker has other work, and the clock asks again."""
+"""No probe begins later than this: the worker has other tasks, and the next run probes the others."""
 _SAME_OUTAGE = timedelta(hours=1)
-"""What fails again so soon has not been away: nobody is told anew."""
+"""A target that fails again within this time counts as the same outage and sends no new mail."""
 
 
 def watch_targets() -> int:
-    """Try the storage that organizations chose and still use, in any order and for so long as other work can wait.
-    Returns how many targets fail."""
+    """Probe the storage that organizations have chosen and still use, in random order, for at most a slice. Returns how
+    many targets fail."""
     waiting = WaitingObject.objects.unscoped("the clock's sweep serves every organization")
     targets = StorageTarget.objects.unscoped("the clock's sweep serves every organization")
     used = targets.filter(Q(retired_at=None) | Exists(waiting.filter(record__target=OuterRef("pk"))))
-    found = list(used.exclude(organization=None).order_by("?"))
-    made = [_vault(target) for target in found]
+    chosen = list(used.exclude(organization=None).order_by("?"))
+    opened_vaults = [_vault(target) for target in chosen]
     ends = time.monotonic() + _SECONDS
     with ThreadPoolExecutor(_PARALLEL_PROBES) as pool:
-        reasons = list(pool.map(lambda vault: _probe(vault) if time.monotonic() < ends else None, made))
-    for target, reason in zip(found, reasons, strict=True):
+        reasons = list(pool.map(lambda vault: _probe(vault) if time.monotonic() < ends else None, opened_vaults))
+    for target, reason in zip(chosen, reasons, strict=True):
         if reason is None:
             continue
         if reason:
@@ -51,7 +51,7 @@ def watch_targets() -> int:
 
 
 def send_storage_alerts() -> int:
-    """Mail the alerts that wait. Returns how many went out."""
+    """Mail the waiting alerts. Returns how many were sent."""
     return mail.deliver(StorageAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
 
 
@@ -63,7 +63,7 @@ def _vault(target: StorageTarget) -> Vault | VaultUnavailable:
 
 
 def _probe(vault: Vault | VaultUnavailable) -> str:
-    """Why a vault fails; "" if it does not. Touches the vault alone, for it runs in threads."""
+    """Return why a vault fails, or "". Uses only the vault, because it runs in threads."""
     if isinstance(vault, VaultUnavailable):
         return str(vault)
     try:

@@ -1,4 +1,4 @@
-"""Taking custody of records."""
+"""Storing of records: custody begins here."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ log = structlog.get_logger("custody")
 
 _TASK = "custody.tasks.reconcile"
 _WAKE_SECONDS = 5
-"""After so long a wake-up that no worker took expires, so that other tasks of the queue wait behind few."""
+"""A wake-up that no worker has taken expires after this time, so that few wait before other tasks of the queue."""
 
 
 class Status(StrEnum):
@@ -41,16 +41,16 @@ class Status(StrEnum):
 
 
 TAKEN = frozenset({Status.CREATED, Status.QUEUED, Status.REPLAYED})
-"""What is here for good."""
+"""Statuses of records that are stored for good."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What became of a submission: with a receipt if it is in custody, with a fault if that is not known now, or if
-    its record was disposed of.
+    """Result of a submission. It has a receipt if the record is in custody, and a fault if that is not known or if the
+    record was disposed of.
 
-    A queued one is taken as well and has its receipt once it is signed; `is_new` tells it from one that was queued
-    before.
+    A queued record is in custody too, and has a receipt once it is signed. `is_new` distinguishes it from a record that
+    was queued before.
     """
 
     status: Status
@@ -68,62 +68,61 @@ def store_records(
 ) -> list[StoreResult]:
     """Take custody of records, each exactly once.
 
-    A transactional vault commits everything in one statement. For the others the record is first reserved, sealed,
-    in our own database; then its object is put, outside any transaction; then one conditional update says so. What
-    is interrupted between these steps is finished by `reconcile`, or by whoever submits the same record again.
-    Where a key lies in a key management service, the record is queued, sealed, in our own database, and `reconcile`
-    does all the rest.
+    A transactional vault commits everything in one statement. For other vaults the sealed record is first reserved in
+    our database; then its object is put, outside any transaction; then one conditional update marks it stored. A record
+    that is interrupted in between is finished by `reconcile`, or when it is submitted again. If the organization uses a
+    key management service, the sealed record is queued in our database, and `reconcile` does the rest.
 
     Args:
-        submissions: not empty, all of one kind.
-        on_insert: called with the id of each record that is new, in the transaction that makes it ours: what it writes
-            is there if and only if the record is.
+        submissions: at least one, all of one kind.
+        on_insert: called with the id of each new record, in the transaction that inserts it, so that its writes are
+            committed if and only if the record is.
 
     Returns:
-        What became of each, in order. CONFLICT: the id is taken by other content. DISPOSED: the id is that of a record
-        which was disposed of, and whose content nobody knows. UNAVAILABLE: the vault does not answer now; nothing is
-        lost and submitting the record again is safe.
+        The result of each submission, in order. CONFLICT: the id has other content. DISPOSED: the id's record was
+        disposed of, so its content is unknown. UNAVAILABLE: the vault does not answer now; nothing is lost, and
+        submitting the record again is safe.
 
     Raises:
-        django.db.OperationalError: the database does not store; nothing was taken.
+        django.db.OperationalError: the database does not store; nothing was stored.
         KeyMissing, KmsUnavailable: the organization's keys cannot be used.
     """
     keys = keyring(organization_id)
     sealed = seal_all(keys, submissions)
-    recall_earlier(organization_id, {one.record_id for one in sealed})
+    recall_earlier(organization_id, {item.record_id for item in sealed})
     place = Place.of_new_records(keys)
-    records = [new_record(one, each, place) for one, each in zip(sealed, submissions, strict=True)]
-    first: dict[uuid.UUID, NewRecord] = {}  # of several submissions of one id, only the first may reach the vault
+    records = [new_record(record, submission, place) for record, submission in zip(sealed, submissions, strict=True)]
+    first: dict[uuid.UUID, NewRecord] = {}  # only the first submission of an id may reach the vault
     for record in records:
         first.setdefault(record.entry.record_id, record)
     created = _insert(list(first.values()), on_insert)
-    objects = [each.sealed for pk, each in first.items() if pk in created]
-    waiting = [each for each in objects if isinstance(each, WaitingObject)]
+    objects = [record.sealed for pk, record in first.items() if pk in created]
+    waiting = [row for row in objects if isinstance(row, WaitingObject)]
     if keys.is_queueing:
         wake(_TASK, expires=_WAKE_SECONDS)
     stored = complete(waiting) if waiting and not keys.is_queueing else set(created)
     outcomes: dict[int, StoreResult] = {}
-    for position, one in enumerate(sealed):
-        if one.record_id in stored:  # a second submission of this id in the same call is a replay or a conflict
-            stored.discard(one.record_id)
-            outcomes[position] = _taken(one, is_queued=keys.is_queueing)
-    rest = {position: one.record_id for position, one in enumerate(sealed) if position not in outcomes}
-    if rest:
-        existing = _existing(organization_id, set(rest.values()), created)
+    for position, item in enumerate(sealed):
+        if item.record_id in stored:  # a second submission of this id in this call is a replay or a conflict
+            stored.discard(item.record_id)
+            outcomes[position] = _taken(item, is_queued=keys.is_queueing)
+    known_ids = {position: item.record_id for position, item in enumerate(sealed) if position not in outcomes}
+    if known_ids:
+        existing = _existing(organization_id, set(known_ids.values()), created)
         read = selectors.read_ahead(existing.values())
-        for pk in set(rest.values()):  # each is read once, however many submissions are of its id
-            of_one = {position: submissions[position] for position, of in rest.items() if of == pk}
+        for pk in set(known_ids.values()):  # read once, however many submissions have its id
+            of_one = {position: submissions[position] for position, of in known_ids.items() if of == pk}
             outcomes |= _judge(of_one, existing[pk], read)
     return [outcomes[position] for position in range(len(sealed))]
 
 
 def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
-    """What `store_records` would say of a record now. It stores nothing, makes no key and finishes nothing.
+    """Return the status that `store_records` would give a record now. It stores nothing and makes no key.
 
     Raises:
-        Fault: a record of this identity is there and cannot be read, or the organization's keys cannot be used.
+        Fault: a record of this identity exists and cannot be read, or the organization's keys cannot be used.
     """
-    if not has_keys(organization_id):  # then no record is there either
+    if not has_keys(organization_id):  # without keys it has no records
         return Status.CREATED
     identity = record_types.identity(submission.kind, submission.identity)
     record_id = selectors.record_id(organization_id, identity)
@@ -138,7 +137,7 @@ def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
 
 def _insert(records: list[NewRecord], on_insert: Callable[[uuid.UUID], None] | None) -> set[uuid.UUID]:
     if on_insert is None:
-        return insert(records)  # one statement, with no transaction to begin and end around it
+        return insert(records)  # one statement, which needs no transaction
     with transaction.atomic():
         created = insert(records)
         for record_id in created:
@@ -154,9 +153,10 @@ def _taken(sealed: Sealed, *, is_queued: bool) -> StoreResult:
 
 
 def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
-    """The custody rows of records that were there before, after helping the unfinished ones that nobody just tried.
+    """Return the rows of existing records, after completing the unfinished ones that this call has not tried.
 
-    Helping takes no lease, for another request may well hold it: both put the same bytes, and either may say so.
+    Completing takes no lease, because another request may hold it: both put the same bytes, and either may mark them
+    stored.
     """
     rows = Entry.objects.for_organization(organization_id)
     entries = rows.in_bulk(ids)
@@ -170,8 +170,8 @@ def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.U
 def _judge(
     submissions: Mapping[int, Submission], entry: Entry, read: Callable[[Entry], bytes] | None = None
 ) -> dict[int, StoreResult]:
-    """Compare with what is in custody. Content decides, not spelling, and it is read back to decide: a digest kept for
-    this would be one more thing to keep secret and to destroy."""
+    """Compare submissions with the record in custody. Content decides, not spelling, so the record is read back: a
+    stored digest would be another secret to keep and to destroy."""
     try:
         stored = selectors.opened(entry, read)
     except Disposed as error:
@@ -188,6 +188,8 @@ def _judge(
     other = StoreResult(Status.CONFLICT, entry.pk)
     content = cache(strict_json.content)
     return {
-        position: same if each.payload == stored.payload or content(each.payload) == content(stored.payload) else other
-        for position, each in submissions.items()
+        position: same
+        if submission.payload == stored.payload or content(submission.payload) == content(stored.payload)
+        else other
+        for position, submission in submissions.items()
     }

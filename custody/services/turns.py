@@ -1,11 +1,10 @@
 """Turns of organizations whose objects wait for a signature or their vault.
 
-Each due organization has one turn in a round. The organization that waited longest comes first. A backlog of thousands
-so delays another organization's first record by one batch. Each step is a look into one index, however many
-objects wait.
+Each due organization has one turn in a round; the longest waiting is first. So a backlog of thousands delays
+another organization's first record by one batch. Each step reads one index, however many objects wait.
 
-A slow batch of several organizations does not show which of them is slow. Each is then served alone for a while.
-An organization that is slow alone goes after the others for ten times as long as its batch took.
+If a batch of several organizations is slow, it does not show which of them is. Each is then served alone for a while.
+An organization that is slow alone rests for ten times as long as its batch took.
 """
 
 import time
@@ -24,14 +23,14 @@ from custody.models import Entry, WaitingObject
 from custody.rows.new_records import LEASE
 
 _MIN_SHARE = 5
-"""Objects in a turn, at least: each turn costs a transaction."""
+"""Minimum of objects in a turn: each turn costs a transaction."""
 _SLOW_SECONDS = 1
 _MAX_SLOW = 8
-"""Objects in a batch of a slow organization: as many as are signed or put at a time, so one call's time ends it."""
+"""Objects in a batch of a slow organization: signed or put in parallel, so that it takes as long as one call."""
 _MAX_BATCH = 512
 _ALONE_SECONDS = 60
 _REST = 10
-"""Seconds that slow organizations leave to the others for each second of theirs."""
+"""Seconds of rest for each second that a slow organization has taken."""
 _MAX_REST_SECONDS = 600
 
 
@@ -41,8 +40,8 @@ class _Pace:
 
     Attributes:
         next_turn: when its last turn began, or when its rest ends.
-        alone_until: until when its objects share a batch with no other organization's.
-        max_batch: objects it may have in a batch. A slow batch cuts the number, each fast one doubles it.
+        alone_until: until then it shares no batch with other organizations.
+        max_batch: limit of its objects in a batch. A slow batch lowers it, each fast one doubles it.
     """
 
     next_turn: float = 0
@@ -61,14 +60,14 @@ class Turns:
         self._paused: set[uuid.UUID] = set()
 
     def claim(self, limit: int) -> list[WaitingObject]:
-        """Claim a batch, with entries. It is empty once nothing is due."""
+        """Claim a batch, with entries. It is empty if nothing is due."""
         if batch := self._claim(limit):
             return batch
         self._begin_round()
         return self._claim(limit)
 
     def _claim(self, limit: int) -> list[WaitingObject]:
-        """Claim a share for each next organization of the round, or for the next alone."""
+        """Claim a share for each next organization of the round, or only for the next one if it is served alone."""
         share = max(_MIN_SHARE, limit // max(1, len(self._round)))
         batch: list[WaitingObject] = []
         now = time.monotonic()
@@ -84,9 +83,9 @@ class Turns:
         return batch
 
     def note_seconds(self, batch: Sequence[WaitingObject], seconds: float) -> None:
-        """Let an organization rest after a slow batch, and part several that had a slow batch together.
+        """Let an organization rest after a slow batch, or separate the organizations that shared one.
 
-        Organizations that rest share a tenth of the time: the more there are, the longer each rests.
+        Resting organizations share a tenth of the time: the more there are, the longer each rests.
         """
         now, rest_seconds = time.monotonic(), 0.0
         paces = [_paces.setdefault(owner, _Pace()) for owner in {waiting.organization_id for waiting in batch}]
@@ -102,7 +101,7 @@ class Turns:
             pace.next_turn, pace.alone_until = now + rest_seconds, now + rest_seconds + _ALONE_SECONDS
 
     def _begin_round(self) -> None:
-        """Begin a round of all due organizations that do not rest, or else of the one whose rest ends first."""
+        """Begin a round of all due organizations that do not rest, or of the one whose rest ends first."""
         now = time.monotonic()
         for key in [key for key, pace in list(_paces.items()) if pace.next_turn < now - _MAX_REST_SECONDS]:
             _paces.pop(key, None)
@@ -112,10 +111,10 @@ class Turns:
         self._round.extend(awake or due[:1])
 
     def _claim_of(self, organization_id: uuid.UUID, limit: int) -> list[WaitingObject]:
-        """Claim the oldest due objects of an organization. While its signing key is left alone, only signed ones.
+        """Claim the oldest due objects of an organization; only signed ones while its signing key is paused.
 
-        Objects queued by a machine whose clock is ahead of ours get up to half of the turn, so that neither clock's
-        objects wait for the other's.
+        Objects queued by a machine whose clock is ahead get up to half of the turn, so that the objects of neither
+        clock wait for those of the other.
         """
         waiting = WaitingObject.objects.for_organization(organization_id).select_related("record")
         if organization_id in self._paused:
@@ -128,12 +127,12 @@ class Turns:
 
 
 def forget() -> None:
-    """Have this process take no organization for slow."""
+    """Have this process forget which organizations are slow."""
     _paces.clear()
 
 
 def _due_organizations() -> list[uuid.UUID]:
-    """Return organizations with objects that are due or untried, whatever clock queued them."""
+    """Return the organizations with objects that are due or untried, independent of the clock that queued them."""
     waiting = WaitingObject.objects.unscoped("each organization is asked for its own").filter(
         organization=OuterRef("pk")
     )

@@ -1,4 +1,4 @@
-"""Making a vault's root, with the marker that tells it from an empty directory and from another installation's."""
+"""Creation of a vault's root and marker, which tell it from an empty directory and from another vault."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ _ORGANIZATION = re.compile("[0-9a-f]{32}")
 
 
 class NotThisVault(DomainError):
-    """What is at the vault's place does not look like this installation's vault."""
+    """The directory does not look like this installation's vault."""
 
     code = "not_this_vault"
 
@@ -35,27 +35,27 @@ class VaultNotMade(Fault):
 
 
 def targets_with_a_root() -> list[StorageTarget]:
-    """The filesystem targets that new records go to, or that have records."""
+    """Return the filesystem targets of new records, and those that have records."""
     storage_targets.current()
-    entries = Entry.objects.unscoped("vaults are looked after for everybody").filter(target=OuterRef("pk"))
-    targets = StorageTarget.objects.unscoped("vaults are looked after for everybody")
+    entries = Entry.objects.unscoped("vaults serve every organization").filter(target=OuterRef("pk"))
+    targets = StorageTarget.objects.unscoped("vaults serve every organization")
     used = targets.filter(Q(retired_at=None) | Exists(entries), provider=StorageTarget.Provider.FILESYSTEM)
     return list(used.order_by("created_at"))
 
 
 def mark_vault(*, target: StorageTarget, force: bool = False) -> Path | None:
-    """Make the root of a filesystem target, if it is missing, and its marker.
+    """Create the root of a filesystem target if it is missing, and put its marker.
 
     Args:
         target: one of `targets_with_a_root`.
-        force: also where the disk is another than the database remembers.
+        force: mark it even if the directory does not look like this installation's vault.
 
     Returns:
-        The root, if it was marked now; None if it had this installation's marker.
+        The root, if it was marked now; None if it already had this installation's marker.
 
     Raises:
-        NotThisVault: it has another installation's marker, or records of organizations that are not here, or lacks
-            records that the database says are in it, as a disk that is not mounted does.
+        NotThisVault: it has another installation's marker or records of unknown organizations, or lacks records that
+            the database expects there, for example because its disk is not mounted.
         VaultNotMade: it cannot be read or written.
     """
     vault = cast(FilesystemVault, vaults.of(target.pk))
@@ -75,13 +75,13 @@ def mark_vault(*, target: StorageTarget, force: bool = False) -> Path | None:
     return None
 
 
-def _require_ours(target: StorageTarget, root: Path, found: VaultNotMarked | VaultOfAnother) -> None:
-    if isinstance(found, VaultOfAnother):
+def _require_ours(target: StorageTarget, root: Path, error: VaultNotMarked | VaultOfAnother) -> None:
+    if isinstance(error, VaultOfAnother):
         raise NotThisVault("It has the marker of another installation.")
     strangers = _organizations_in(root) - {id.hex for id in Organization.objects.values_list("pk", flat=True)}
     if strangers:
         raise NotThisVault(f"It holds records of {len(strangers)} organizations that this database does not know.")
-    entries = Entry.objects.unscoped("vaults are looked after for everybody")
+    entries = Entry.objects.unscoped("vaults serve every organization")
     stored = entries.filter(target=target, state=Entry.State.STORED)
     keys = [object_key(*ids) for ids in stored.values_list("organization_id", "pk").iterator()]
     missing = sum(not (root / key).is_file() for key in keys)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from custody.models import Entry, SealedObject, object_key
 from custody.rows import bulk_insert
 from custody.rows.bulk_insert import NewRecord
-from custody.rows.partitions import MOST, CannotPartition
+from custody.rows.partitions import MAX_PARTITIONS, CannotPartition
 from decisions.models import Decision
 
 pytestmark = pytest.mark.django_db
@@ -71,9 +71,9 @@ def test_sqlite_has_no_partitions(partition):
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("parts", [-1, 0, 1, MOST + 1, 10**9])
+@pytest.mark.parametrize("parts", [-1, 0, 1, MAX_PARTITIONS + 1, 10**9])
 def test_an_invalid_number_is_refused(partition, parts):
-    with pytest.raises(CannotPartition, match=f"takes 2 to {MOST} partitions"):
+    with pytest.raises(CannotPartition, match=f"takes 2 to {MAX_PARTITIONS} partitions"):
         partition(parts)
 
 

@@ -9,7 +9,7 @@ class Command(BaseCommand):
     help = "Give the tables that grow with every record hash partitions by record id, in a new PostgreSQL database."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("parts", type=int, metavar="N", help=f"how many: 2 to {partitions.MOST}")
+        parser.add_argument("parts", type=int, metavar="N", help=f"how many: 2 to {partitions.MAX_PARTITIONS}")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for table in partitions.partition_tables(parts=options["parts"]):
