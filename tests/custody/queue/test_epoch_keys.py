@@ -79,7 +79,7 @@ def test_another_process_unwraps_once_and_remembers_for_minutes(wrapper, custome
 
 
 def test_no_more_than_so_many_are_remembered(wrapper, customer, clock, monkeypatch):
-    monkeypatch.setattr(epoch_keys, "_MOST_REMEMBERED", 3)
+    monkeypatch.setattr(epoch_keys, "_MAX_REMEMBERED", 3)
     wrapped = []
     for _ in range(5):
         epoch_keys.forget()

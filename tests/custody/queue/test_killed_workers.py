@@ -14,7 +14,7 @@ from tests.support.workers import Workers, has_ended
 from tests.system.live import server, wait_until
 
 STEPS = [
-    "custody.services.sign._keep",
+    "custody.services.sign._save_signed",
     "custody.services.complete.put",
     "custody.services.complete.mark_stored",
 ]

@@ -102,7 +102,7 @@ class Custody(RuleBasedStateMachine):
     def crash(self, step):
         """The job is killed in the middle."""
         target = {
-            "before signatures are kept": (sign, "_keep"),
+            "before signatures are kept": (sign, "_save_signed"),
             "before the put": (vaults.current(), "put_new"),
             "after the put": (complete, "mark_stored"),
         }[step]
