@@ -1,1 +1,1 @@
-"""Back office of custody: what its pages show of records, storage and disposals."""
+"""Back office of custody: pages about records, storage and disposals."""

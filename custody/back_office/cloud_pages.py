@@ -1,4 +1,4 @@
-"""The pages on which operators test a cloud and, once it is proven, let new records go there."""
+"""Pages on which operators test a cloud and then choose it for new records."""
 
 from typing import Any
 
@@ -27,18 +27,21 @@ _LABELS = {
     "secret_ref": "Secret reference",
     "sts_endpoint": "STS endpoint",
 }
-_LONGEST = 1024
+_MAX_LENGTH = 1024
 
 
 class CloudForm(forms.Form):
-    """A field for each setting of a provider. What is wrong with them is the first of the checks."""
+    """A field for each setting of a provider. The first check of the test shows what is wrong with them."""
 
     def __init__(self, provider: str, data: Any = None, initial: dict[str, str] | None = None) -> None:
         super().__init__(data, initial=initial)
         for name, setting in clouds.of(provider).model_fields.items():
             label = _LABELS.get(name, capfirst(name.replace("_", " ")))
             field = forms.CharField(
-                label=label, required=False, max_length=_LONGEST, help_text=(setting.description or "").replace("`", "")
+                label=label,
+                required=False,
+                max_length=_MAX_LENGTH,
+                help_text=(setting.description or "").replace("`", ""),
             )
             if setting.is_required():
                 field.label = f"{label} *"
@@ -47,21 +50,21 @@ class CloudForm(forms.Form):
 
     @property
     def config(self) -> dict[str, str]:
-        """What was entered. Only for a valid form."""
+        """Return the entered settings of a valid form."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
     def forget_secrets(self) -> None:
-        """Show nothing again that looks like a secret."""
+        """Remove values that may be secrets, so that they are not shown again."""
         self.data = {name: value for name, value in self.data.items() if not _may_be_secret(name, value)}
 
     @property
     def shown(self) -> list[tuple[str, str]]:
-        """What was entered, for the checklist."""
+        """Return the entered settings for the checklist."""
         return [(str(field.label).removesuffix(" *"), field.value()) for field in self if field.value()]
 
 
 def _may_be_secret(name: str, value: str) -> bool:
-    """Whether something else than a reference, or an address with a password in it, was entered."""
+    """Whether the value may be a secret: not a reference, or an address with a password."""
     if name != "secret_ref":
         return name.endswith("endpoint") and "@" in value
     try:
@@ -72,8 +75,8 @@ def _may_be_secret(name: str, value: str) -> bool:
 
 
 class CloudPages(ReadOnlyAdmin):
-    """Choosing a provider, and testing a configuration with it: a checklist that can be printed. A second button lets
-    new records go there if the test succeeds."""
+    """Choice of a provider, and test of a configuration: a checklist that can be printed. A second button stores new
+    records there if the test succeeds."""
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -90,7 +93,7 @@ class CloudPages(ReadOnlyAdmin):
         if provider not in clouds.PROVIDERS:
             raise Http404
         form = CloudForm(provider, request.POST if request.method == "POST" else None, _in_use(request, provider))
-        found: dict[str, Any] = {}
+        outcome: dict[str, Any] = {}
         if form.is_bound:
             use = "use" in request.POST
             who = caller(request, Permission.MANAGE_STORAGE if use else Permission.TEST_CUSTODY)
@@ -100,11 +103,11 @@ class CloudPages(ReadOnlyAdmin):
                         services.choose_cloud(caller=who, provider=provider, config=form.config)
                         messages.success(request, "New records go to this bucket. Earlier ones stay where they are.")
                         return redirect("admin:custody_storagetarget_changelist")
-                    found["tested"] = services.run_custody_test(caller=who, provider=provider, config=form.config)
+                    outcome["tested"] = services.run_custody_test(caller=who, provider=provider, config=form.config)
                 except services.StorageRefused as refused:
-                    found["tested"] = refused.test
+                    outcome["tested"] = refused.test
                 except DomainError as refused:
-                    found["problem"] = refused.sentence
+                    outcome["problem"] = refused.sentence
             form.forget_secrets()
         return self.page(
             request,
@@ -115,12 +118,12 @@ class CloudPages(ReadOnlyAdmin):
             cloud=_TITLES[provider],
             reason=refusal(request, Permission.TEST_CUSTODY),
             storage_reason=refusal(request, Permission.MANAGE_STORAGE),
-            **found,
+            **outcome,
         )
 
 
 def _in_use(request: HttpRequest, provider: str) -> dict[str, str]:
-    """What the organization's bucket at this provider is configured with, if it has one."""
+    """Return the configuration of the organization's bucket at this provider, if it has one."""
     organization = accounts.current_organization(request)
     target = storage_targets.own(organization.pk) if organization else None
     return dict(target.configuration) if target and target.provider == provider else {}

@@ -1,4 +1,4 @@
-"""What pages of the back office show of a record that was disposed of."""
+"""Disposals on pages of the back office."""
 
 import uuid
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ from custody.selectors import Disposed
 
 
 def page_of(disposed: Disposed) -> HttpResponse:
-    """To the page of the record that was disposed of, which tells of its disposal."""
+    """Redirect to the page of the disposed record, which shows its disposal."""
     return redirect("admin:custody_entry_change", disposed.disposal.pk)
 
 
 def disposal_named(request: HttpRequest, record_id: object) -> Disposal | None:
-    """The disposal of a record of the operator's organization, if an address or a search names one that has it."""
+    """Return the disposal of the organization's record with this id, from an address or a search, or None."""
     organization = selectors.current_organization(request)
     try:
         wanted = uuid.UUID(str(record_id))
@@ -33,14 +33,14 @@ def disposal_named(request: HttpRequest, record_id: object) -> Disposal | None:
 
 
 class OrDisposed(ReadOnlyAdmin):
-    """Pages of what goes when a record is disposed of: then that page of the record is shown which tells of it."""
+    """Pages of rows that are removed by a disposal. They then redirect to the record's page, which shows it."""
 
     def disposal_of(self, request: HttpRequest, pk: object) -> Disposal | None:
-        """The disposal with which the row went."""
+        """Return the disposal that removed the row."""
         return disposal_named(request, pk)
 
     def get_row(self, request: HttpRequest, pk: object) -> Any:
-        """Raises Disposed, and as for all pages."""
+        """Return the row. Raises Disposed if a disposal has removed it."""
         try:
             return super().get_row(request, pk)
         except Http404:
@@ -50,18 +50,18 @@ class OrDisposed(ReadOnlyAdmin):
 
 
 def facts(disposal: Disposal) -> list[tuple[str, str]]:
-    """What the page of the record tells of it: labels and values."""
-    said = [
+    """Return a disposal's labels and values for the record's page."""
+    labelled = [
         ("disposed of", _time(disposal.disposed_at)),
         ("retention policy", str(disposal.policy)),
         ("reason", disposals.reason(disposal)),
         ("state", disposals.state(disposal)),
         ("problem", disposal.problem),
         ("object locked by its storage until", _time(disposal.kept_until)),
-        ("recoverable by whoever runs the storage until", _time(disposal.recoverable_until)),
+        ("recoverable by the storage's administrator until", _time(disposal.recoverable_until)),
         ("signed with the key", disposal.key_id),
     ]
-    return [(label, value) for label, value in said if value]
+    return [(label, value) for label, value in labelled if value]
 
 
 def _time(moment: datetime | None) -> str:

@@ -1,4 +1,4 @@
-"""How the vault is doing, for the pages."""
+"""State of an organization's custody, for pages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ _ON_THE_WAY = (*_NOT_STORED, Entry.State.STORED)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The records of an organization: how many wait for their signature or their vault and since when, and how many lie
-    in it."""
+    """Numbers of an organization's records: waiting for a signature or for their vault, with the oldest one's time, and
+    stored."""
 
     queued: int
     queued_since: datetime | None
@@ -33,13 +33,13 @@ class State:
 
 
 def state_of(organization: Organization) -> State:
-    """Five queries, none of which counts further than lists do."""
+    """Return the state, from five queries that count no further than lists do."""
     queued, waiting, stored = (_in_state(organization, state) for state in _ON_THE_WAY)
     return State(capped_count(queued), _oldest(queued), capped_count(waiting), _oldest(waiting), capped_count(stored))
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """The needs of the start page."""
+    """Yield the needs on the start page."""
     if may_look(request, Permission.READ_DECISIONS):
         entries = Entry.objects.for_organization(organization).filter(received_at__lt=timezone.now() - _LATE)
         yield Need(
@@ -59,7 +59,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 
 def damage_of(organization: Organization) -> dict[str, Any]:
-    """Return what the last checks have found damaged, and when everything was checked."""
+    """Return the damage of the last checks, and when everything was checked."""
     damaged = Damage.objects.for_organization(organization).order_by("kind", "name")
     checks = Inspection.objects.for_organization(organization).exclude(finished_at=None)
     return {
@@ -69,7 +69,7 @@ def damage_of(organization: Organization) -> dict[str, Any]:
 
 
 def waiting(entries: QuerySet[Entry]) -> QuerySet[Entry]:
-    """Those that are not in their vault yet. Written so that the index of each state serves."""
+    """Return the entries that are not in their vault yet, by a query that uses the index of each state."""
     return entries.filter(Q(state=Entry.State.QUEUED) | Q(state=Entry.State.RESERVED))
 
 

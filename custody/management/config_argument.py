@@ -1,4 +1,4 @@
-"""`--config NAME=VALUE …`, as the commands about customers' clouds take it."""
+"""Argument `--config NAME=VALUE …` of commands about customers' clouds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +11,8 @@ def add(parser: CommandParser, *, help: str) -> None:
 
 
 def given(options: Mapping[str, Any]) -> dict[str, str]:
-    """Raises CommandError."""
-    return dict(_pair(each) for each in options["config"])
+    """Return the settings that were given. Raises CommandError."""
+    return dict(_pair(text) for text in options["config"])
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
-"""The signed statement: an in-toto Statement v1 inside a DSSE v1 envelope.
+"""Signed statement of a record: an in-toto Statement v1 inside a DSSE v1 envelope.
 
-It holds no personal data and no clear identifier, so it can be kept and shown after the record itself is destroyed.
+It has no personal data and no clear identifier, so it can be kept and shown after the record itself is destroyed.
 Sources: github.com/in-toto/attestation (spec/v1), github.com/secure-systems-lab/dsse (protocol.md).
 """
 
@@ -21,7 +21,7 @@ PREDICATE_TYPE = "urn:x-decision-record-service:custody:v1"
 
 @dataclass(frozen=True, slots=True)
 class Commitments:
-    """What a statement commits to. Digests are raw bytes, sizes are bytes, `parents` are statement SHA-256s."""
+    """The commitments of a statement. Digests are raw bytes, sizes are bytes, `parents` are statement SHA-256s."""
 
     record_id: uuid.UUID
     organization_id: uuid.UUID
@@ -38,7 +38,7 @@ class Commitments:
 
 
 def statement(commitments: Commitments) -> bytes:
-    """The statement's bytes: the exact octets that are signed and stored."""
+    """Return the statement's bytes, exactly as they are signed and stored."""
     c = commitments
     document = {
         "_type": STATEMENT_TYPE,
@@ -59,12 +59,12 @@ def statement(commitments: Commitments) -> bytes:
 
 
 def pre_authentication_encoding(body: bytes) -> bytes:
-    """DSSE's PAE: what is really signed, so that type and body cannot be confused."""
+    """Return DSSE's PAE, the message that is signed, so that type and body cannot be confused."""
     return b"DSSEv1 %d %b %d %b" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(body), body)
 
 
 def envelope(body: bytes, signature: bytes, key_id: str) -> dict[str, Any]:
-    """The DSSE envelope as a JSON object."""
+    """Return the DSSE envelope as a JSON object."""
     return {
         "payload": base64.b64encode(body).decode(),
         "payloadType": PAYLOAD_TYPE,

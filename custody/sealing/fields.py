@@ -1,7 +1,7 @@
-"""The fields commitment: one signed hash that lets any single field of a record be shown and proved alone.
+"""Fields commitment: one signed hash with which any field of a record can be disclosed and proven alone.
 
-A record's scalar values are the leaves of an RFC 6962 tree, each behind its own secret salt. Whoever is given a leaf,
-its salt and its audit path can check that one value against the signed statement, and learns nothing of the others.
+A record's scalar values are the leaves of an RFC 6962 tree, each with its own secret salt. With a leaf, its salt and
+its audit path, anyone can check that value against the signed statement without learning anything about the others.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ SALT_BYTES = 32
 
 
 Leaf = tuple[str, str]
-"""One scalar of a record: its dotted path, and its JSON text exactly as the payload spells it."""
+"""One scalar of a record: its dotted path, and its JSON text exactly as in the payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """What proves one field: the leaf, its salt, where it stands in the tree, and the audit path (32-byte hashes)."""
+    """Proof of one field: the leaf, its salt, its index in the tree, and the audit path (32-byte hashes)."""
 
     leaf: Leaf
     salt: bytes
@@ -33,7 +33,7 @@ class Disclosure:
     def verifies(self, *, root: bytes, count: int) -> bool:
         """Whether this field belongs to the fields commitment (`root`, `count`) of a signed statement.
 
-        A salt of another length is refused: its end could pass for the beginning of the path.
+        A salt of another length is refused, because its end could pass for the beginning of the path.
         """
         return len(self.salt) == SALT_BYTES and merkle.verify_inclusion(
             leaf=_hashes([self.leaf], [self.salt])[0],
@@ -45,36 +45,36 @@ class Disclosure:
 
 
 def leaves(payload: bytes, content: Any = None) -> list[Leaf]:
-    """The scalar leaves of a JSON object, in path order (by code point).
+    """Return the scalar leaves of a JSON object, in path order (by code point).
 
     Args:
         payload: bytes that `strict_json.read` accepts.
-        content: what it made of them with numbers as their spelling, if that is at hand; it saves parsing again.
+        content: the result of reading them, with numbers as their spelling; None parses them again.
     """
     if content is None:
         content = _NUMBERS_SPELLED.decode(payload.decode())
     scalars = field_paths.scalars(content)
     if b"\\" in payload:
         texts = _spelled_texts(payload.decode())
-        found = [(path, next(texts) if isinstance(value, str) else _spelled(value)) for path, value in scalars]
+        pairs = [(path, next(texts) if isinstance(value, str) else _spelled(value)) for path, value in scalars]
     else:  # without escapes, a text's spelling is the text between quotes
-        found = [(path, f'"{value}"' if isinstance(value, str) else _spelled(value)) for path, value in scalars]
-    found.sort(key=itemgetter(0))
-    return found
+        pairs = [(path, f'"{value}"' if isinstance(value, str) else _spelled(value)) for path, value in scalars]
+    pairs.sort(key=itemgetter(0))
+    return pairs
 
 
 def commitment(record_leaves: Sequence[Leaf], salt_key: bytes) -> bytes:
-    """Root of the tree over salted leaves.
+    """Return the root of the tree over salted leaves.
 
     Args:
-        record_leaves: in path order, as `leaves` returns them.
-        salt_key: 32 secret bytes of this record alone.
+        record_leaves: the result of `leaves`, in path order.
+        salt_key: 32 secret bytes, different for each record.
     """
     return merkle.root(_hashes(record_leaves, _salts(salt_key, len(record_leaves))))
 
 
 def disclose(record_leaves: Sequence[Leaf], salt_key: bytes, paths: Sequence[str]) -> list[Disclosure]:
-    """Proofs for the fields at `paths`, in that order.
+    """Return proofs for the fields at `paths`, in that order.
 
     Raises:
         KeyError: the record has no scalar at one of the paths; the argument names it.
@@ -101,17 +101,17 @@ _NUMBERS_SPELLED = json.JSONDecoder(parse_float=spelling, parse_int=spelling)
 
 
 def _spelled(value: Any) -> str:
-    """A scalar that is no text."""
+    """Return the spelling of a scalar that is no text."""
     return value.decode() if isinstance(value, bytes) else LITERALS[value]
 
 
 def _spelled_texts(document: str) -> Iterator[str]:
-    """The texts of a document that are no keys, as it spells them, in its order.
+    """Yield the texts of a document that are not keys, in its own spelling and order.
 
-    A parser tells only what they mean; but where those quotes that are escaped are told from the others, the others
-    are what texts begin and end with. U+0000 to U+0002 take their places meanwhile, which a JSON document cannot have.
+    A parser would give only their values. Instead, escaped quotes are replaced first, so that all other quotes begin or
+    end a text. U+0000 to U+0002, which a JSON document cannot have, are the placeholders.
     """
     marked = document.replace("\\\\", "\x00").replace('\\"', "\x01").replace('"', "\x02")
     parts = marked.replace("\x01", '\\"').replace("\x00", "\\\\").split("\x02")
-    # Every other part is a text; and a key is what has a colon behind it.
+    # Every second part is a text, and a text before a colon is a key.
     return (f'"{text}"' for text, behind in zip(parts[1::2], parts[2::2], strict=True) if ":" not in behind)

@@ -7,23 +7,23 @@ EMPTY_ROOT = sha256().digest()
 
 
 def leaf_hashes(entries: Iterable[bytes]) -> list[bytes]:
-    """Hashes of leaf entries (RFC 6962 section 2.1)."""
+    """Return the hashes of leaf entries (RFC 6962 section 2.1)."""
     return [sha256(b"\x00" + entry).digest() for entry in entries]
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Hash of one leaf entry."""
+    """Return the hash of one leaf entry."""
     return leaf_hashes([entry])[0]
 
 
 def _parents(level: list[bytes]) -> list[bytes]:
-    """The level above. An odd last node moves up unchanged, which gives RFC 6962's left-filled split."""
+    """Return the level above. An odd last node moves up unchanged, which gives RFC 6962's left-filled split."""
     pairs = [sha256(b"\x01" + left + right).digest() for left, right in zip(level[::2], level[1::2], strict=False)]
     return pairs + level[len(pairs) * 2 :]
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
-    """Tree hash of leaf hashes; SHA-256 of nothing for no leaves."""
+    """Return the tree hash of leaf hashes; for no leaves, the SHA-256 of the empty string."""
     level = list(leaves)
     while len(level) > 1:
         level = _parents(level)
@@ -31,7 +31,7 @@ def root(leaves: Sequence[bytes]) -> bytes:
 
 
 def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Audit path of leaf `index`, nearest sibling first (RFC 6962 section 2.1.1).
+    """Return the audit path of leaf `index`, nearest sibling first (RFC 6962 section 2.1.1).
 
     Raises:
         IndexError: there is no such leaf.
@@ -40,7 +40,7 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def inclusion_proofs(leaves: Sequence[bytes], indexes: Iterable[int]) -> list[list[bytes]]:
-    """Audit paths of several leaves; the tree is hashed once for all of them. Raises as `inclusion_proof`."""
+    """Return the audit paths of several leaves, and hash the tree only once. Raises as `inclusion_proof`."""
     levels = [list(leaves)]
     while len(levels[-1]) > 1:
         levels.append(_parents(levels[-1]))

@@ -1,7 +1,7 @@
-"""Sealing a record: encrypt it under a key of its own, commit to it, sign the commitment. And opening it again.
+"""Sealer: encrypts a record under its own key, commits to it and signs the commitment, and opens it again.
 
-Each record has a data key (DEK) of 32 random bytes. HKDF-SHA-256 (RFC 5869) draws from it, 32 bytes each and in this
-order: the encryption key, the payload salt, the field-salt key. Destroying the DEK therefore destroys the text and
+Each record has a data key (DEK) of 32 random bytes. HKDF-SHA-256 (RFC 5869) derives three values of 32 bytes from it,
+in this order: the encryption key, the payload salt, the field-salt key. So destroying the DEK destroys the text and
 every way to confirm a guess about it, while statement and signature stay valid.
 """
 
@@ -34,7 +34,7 @@ _DERIVATION = b"decision-record-service sealing v1"
 
 
 class Damaged(Fault):
-    """A sealed object is not what was put: it cannot be parsed, unwrapped or decrypted."""
+    """A sealed object was changed: it cannot be parsed, unwrapped or decrypted."""
 
     code = "damaged"
     sentence = "The stored record is damaged. An administrator must restore the vault from a backup."
@@ -42,7 +42,7 @@ class Damaged(Fault):
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The three keys that a DEK gives."""
+    """The three values derived from a DEK."""
 
     encryption_key: bytes
     payload_salt: bytes
@@ -51,7 +51,7 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A record, sealed: everything the vault object and the custody row are made of."""
+    """A sealed record: the content of the vault object and of the custody row."""
 
     record_id: uuid.UUID
     organization_id: uuid.UUID
@@ -68,7 +68,7 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class SealedHeader:
-    """The clear part of a vault object: enough to rebuild the custody row without the database."""
+    """The clear part of a vault object, from which the custody row can be rebuilt without the database."""
 
     statement: bytes
     signature: bytes
@@ -79,7 +79,7 @@ class SealedHeader:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A record read back: its exact bytes and the secrets that prove them."""
+    """An opened record: its exact bytes, and the secrets that prove them."""
 
     header: SealedHeader
     payload: bytes
@@ -87,15 +87,15 @@ class Opened:
 
 
 def reference(keys: Keyring, identity: str) -> bytes:
-    """The 32-byte keyed reference of an identity: equal for equal ones, and saying nothing else about them."""
+    """Return an identity's 32-byte keyed reference. Equal identities have equal ones; it reveals nothing else."""
     return hmac.digest(keys.index_key, identity.encode(), "sha256")
 
 
 def record_id(ref: bytes) -> uuid.UUID:
-    """The record id of an identity: a UUID version 8 (RFC 9562) from its reference.
+    """Return the record id of an identity: a UUID version 8 (RFC 9562) made from its reference.
 
-    Because it is determined by the identity, no id can ever have two records: not in two processes, not after
-    the database was restored from an older dump.
+    The identity determines the id, so no identity can have two records, not even in two processes or after a restore of
+    an older database.
     """
     octets = ref[:16]
     marked = bytes([octets[6] & 0x0F | 0x80, octets[7], octets[8] & 0x3F | 0x80])
@@ -112,12 +112,12 @@ def seal(
     received_at: datetime,
     parents: Sequence[bytes] = (),
 ) -> Sealed:
-    """Seal one record in memory. Where the organization's keys are queueing, what signs it for now is the queue's.
+    """Seal one record in memory. If the organization's keys are queueing, `queue_signer` signs it for now.
 
     Args:
-        identity: as `record_types.identity` spells it; of a decision or reconsideration its `decision_id`.
+        identity: an identity from `record_types.identity`; the `decision_id` of a decision or reconsideration.
         payload: the exact bytes received: one JSON object that `strict_json.read` accepts.
-        content: what it returned for them, numbers as their spelling.
+        content: the result of reading them, with numbers as their spelling.
         received_at: aware, UTC.
         parents: SHA-256 of each statement this record builds on.
 
@@ -165,26 +165,26 @@ def seal(
 
 
 def payload_commitment(salt: bytes, payload: bytes) -> bytes:
-    """What the statement's subject commits to: HMAC-SHA-256(payload salt, payload)."""
+    """Return the commitment in the statement's subject: HMAC-SHA-256(payload salt, payload)."""
     return hmac.digest(salt, payload, "sha256")
 
 
 def derive(dek: bytes) -> Secrets:
-    """The keys a DEK gives (RFC 5869, no salt: the DEK is uniformly random)."""
+    """Return the values derived from a DEK (RFC 5869, without salt, because the DEK is uniformly random)."""
     stream = HKDF(algorithm=hashes.SHA256(), length=96, salt=None, info=_DERIVATION).derive(dek)
     return Secrets(stream[:32], stream[32:64], stream[64:])
 
 
 def pack(sealed: Sealed) -> bytes:
-    """The vault object: `DRS1`, the header's length as 4 bytes big-endian, the header as JSON, the ciphertext."""
+    """Return the vault object: `DRS1`, the header's length (4 bytes, big-endian), the JSON header, the ciphertext."""
     return _packed(sealed, sealed.ciphertext)
 
 
 def signed(body: bytes, *, statement: bytes, signature: bytes, key_id: str) -> bytes:
-    """The vault object of a record that was queued, with its signature.
+    """Return the vault object of a queued record with its final signature.
 
     Raises:
-        Damaged: it cannot be parsed, or another statement was signed.
+        Damaged: the object cannot be parsed, or another statement was signed.
     """
     header, ciphertext = unpack(body)
     if header.statement != statement:
@@ -209,7 +209,7 @@ def _encode_header(source: "Sealed | SealedHeader") -> bytes:
 
 
 def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
-    """Header and ciphertext of a vault object. Raises Damaged."""
+    """Return the header and ciphertext of a vault object. Raises Damaged."""
     try:
         magic, size = _HEADER.unpack_from(body)
         encoded = body[_HEADER.size : _HEADER.size + size]
@@ -225,19 +225,19 @@ def unpack(body: bytes) -> tuple[SealedHeader, bytes]:
         raise Damaged(because="the sealed object cannot be parsed") from error
     if magic != MAGIC:
         raise Damaged(because="the sealed object is of an unknown format")
-    if _encode_header(header) != encoded:  # base64 and JSON have several spellings; only ours was ever put
+    if _encode_header(header) != encoded:  # base64 and JSON have several spellings, and we write only one
         raise Damaged(because="the sealed object's header was changed")
     return header, body[_HEADER.size + size :]
 
 
 def take_apart(body: bytes) -> tuple[bytes, bytes]:
-    """A vault object without its wrapped data key, and that key. Raises Damaged."""
+    """Return a vault object without its wrapped data key, and that key. Raises Damaged."""
     header, ciphertext = unpack(body)
     return _packed(replace(header, wrapped_dek=b""), ciphertext), header.wrapped_dek
 
 
 def put_together(body: bytes, wrapped_dek: bytes) -> bytes:
-    """The vault object that was taken apart. Raises Damaged."""
+    """Return the whole vault object again. Raises Damaged."""
     header, ciphertext = unpack(body)
     return _packed(replace(header, wrapped_dek=wrapped_dek), ciphertext)
 

@@ -1,4 +1,4 @@
-"""Reading a signed statement: nothing that it says is believed before its signature verifies."""
+"""Claims of signed statements. No claim is used before its statement's signature verifies."""
 
 import json
 import uuid
@@ -15,7 +15,7 @@ from custody.sealing.sealer import Damaged, SealedHeader
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a verified statement says about how a record came in, and to which bytes it commits."""
+    """The claims of a verified statement: kind, time of receipt, and commitment to the record's bytes."""
 
     kind: str
     received_at: datetime
@@ -23,17 +23,17 @@ class Claims:
 
 
 def verified(organization_id: uuid.UUID, record_id: uuid.UUID, signed: Entry | SealedHeader) -> Claims:
-    """The claims of a statement that one of the organization's keys has signed.
+    """Return the claims of a statement, after verifying that one of the organization's keys signed it.
 
     Raises:
-        Damaged: none has, or it is about another organization or another record.
+        Damaged: none signed it, or it is about another organization or another record.
     """
     require_signed(organization_id, signed.key_id, bytes(signed.signature), bytes(signed.statement))
     return _claims(organization_id, record_id, bytes(signed.statement))
 
 
 def require_signed(organization_id: uuid.UUID, key_id: str, signature: bytes, statement: bytes) -> None:
-    """Raises Damaged, unless one of the organization's keys has signed the statement."""
+    """Raise Damaged unless one of the organization's keys has signed the statement."""
     try:
         algorithm, public_pem = _public_key(organization_id, key_id)
     except Key.DoesNotExist:
@@ -44,8 +44,8 @@ def require_signed(organization_id: uuid.UUID, key_id: str, signature: bytes, st
 
 
 def _claims(organization_id: uuid.UUID, record_id: uuid.UUID, statement: bytes) -> Claims:
-    said = json.loads(statement)
-    (subject,), predicate = said["subject"], said["predicate"]
+    document = json.loads(statement)
+    (subject,), predicate = document["subject"], document["predicate"]
     if (predicate["organization"], subject["name"]) != (str(organization_id), record_id.urn):
         raise Damaged(because="the statement is about another record")
     received_at = datetime.fromisoformat(predicate["receivedAt"])
@@ -53,25 +53,25 @@ def _claims(organization_id: uuid.UUID, record_id: uuid.UUID, statement: bytes) 
 
 
 def verified_row(entry: Entry) -> Claims:
-    """The claims of a custody row's statement, once its columns say the same; a queued one's, if we have queued it.
-    Raises Damaged."""
+    """Return the claims of a custody row's statement, after comparing them with its columns. A queued statement must
+    have this service's provisional signature. Raises Damaged."""
     read = _recognised if entry.state == Entry.State.QUEUED else verified
     claims = read(entry.organization_id, entry.record_id, entry)
     if (claims.kind, claims.received_at) != (entry.kind, entry.received_at):
-        raise Damaged(because="the custody row says something else than its statement")
+        raise Damaged(because="the custody row differs from its statement")
     return claims
 
 
 def _recognised(organization_id: uuid.UUID, record_id: uuid.UUID, queued: Entry | SealedHeader) -> Claims:
     message = envelope.pre_authentication_encoding(bytes(queued.statement))
     if not keyring(organization_id).queue_signer.recognises(bytes(queued.signature), message):
-        raise Damaged(because="the queued statement is not one that was queued here")
+        raise Damaged(because="the queued statement was not queued here")
     return _claims(organization_id, record_id, bytes(queued.statement))
 
 
 @lru_cache(maxsize=1024)
 def _public_key(organization_id: uuid.UUID, key_id: str) -> tuple[str, str]:
-    """Algorithm and public half of a signing key of the organization, also a retired one: an id always means the same
-    key."""
+    """Return the algorithm and public half of a signing key, which may be retired. Cached, because an id never changes
+    its key."""
     key = Key.objects.for_organization(organization_id).get(key_id=key_id, purpose=Key.Purpose.SIGNING)
     return key.algorithm, key.public_pem

@@ -46,10 +46,10 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 CUSTODY = "urn:x-decision-record-service:custody:v1"
 DISPOSAL = "urn:x-decision-record-service:disposal:v1"
-LARGEST_RECEIPT = 4 * 2**20  # bytes
+MAX_RECEIPT = 4 * 2**20  # bytes
 CAVEAT = "time and completeness rest on the operator's word"
 OVERLAP = timedelta(minutes=5)
-"""A request that began before a rotation still signs with the retired key, and clocks of several machines differ."""
+"""A request that began before a rotation still signs with the retired key, and the clocks of machines differ."""
 IDENTIFIED = ("decision", "reconsideration")
 """Kinds of record that have a decision_id."""
 
@@ -59,7 +59,7 @@ _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?
 
 
 class Failed(Exception):
-    """A check failed: which one, and why, in a sentence."""
+    """A failed check, with a sentence that says why."""
 
     def __init__(self, check: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -83,7 +83,7 @@ class Signed(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What the statement of a record says."""
+    """The claims of a record's statement."""
 
     signed: Signed
     record_id: str
@@ -99,9 +99,9 @@ class Report:
     """Result of checking one receipt: each check with its scope, and the verdict.
 
     Attributes:
-        skipped: what was not compared, with the reason.
+        skipped: checks that were not made, with the reason.
         statement: None unless its signature verifies.
-        decision_id: as the receipt names it.
+        decision_id: the receipt's decision_id.
     """
 
     passed: list[tuple[str, str]] = field(default_factory=list)
@@ -148,7 +148,7 @@ def verify(
     Args:
         receipt: the answer of `GET /v1/decisions/{decision_id}/receipt`.
         keys: trusted public keys, each as PEM.
-        record: the bytes that ought to be the record, if they are at hand.
+        record: the bytes that should be the record, if there are any.
         lists: trusted lists of public keys, each as `GET /v1/custody/keys` answers it.
         now: aware; by default the time of this computer.
     """
@@ -161,7 +161,7 @@ def verify(
 
 
 def conflicts(reports: Mapping[str, Report]) -> Iterator[str]:
-    """Name receipts that contradict an earlier one, in a sentence for each. Receipts go by the names given here."""
+    """Yield a sentence for each receipt that contradicts an earlier one. Receipts have the names given here."""
     by_record: dict[str, tuple[str, Statement]] = {}
     by_identity: dict[tuple[str, str], tuple[str, Statement]] = {}
     for name, report in reports.items():
@@ -182,7 +182,7 @@ def conflicts(reports: Mapping[str, Report]) -> Iterator[str]:
 
 def _verdict(receipt: bytes, keys: Mapping[str, Key], record: bytes | None, report: Report, now: datetime) -> str:
     passed = report.passed.append
-    _require(len(receipt) <= LARGEST_RECEIPT, "receipt", "It is larger than any receipt.")
+    _require(len(receipt) <= MAX_RECEIPT, "receipt", "It is larger than any receipt.")
     document = _object(_parsed(receipt, "receipt", "The receipt"), "receipt", "The receipt")
     signed = _signed(document.get("envelope"), keys, "signature")
     passed(("signature", f"The key {signed.key_id} ({keys[signed.key_id].algorithm}) signed the statement."))
@@ -231,7 +231,7 @@ def _verdict(receipt: bytes, keys: Mapping[str, Key], record: bytes | None, repo
 
 
 def _as_receipt_has_it(document: Mapping[str, Any], verdict: str | None) -> str:
-    """Return the verdict, unless the receipt itself names another one. Only a destroyed record's receipt names one."""
+    """Return the verdict, unless the receipt names another one. Only a destroyed record's receipt may name one."""
     same = "verdict" not in document or document["verdict"] == verdict
     _require(same, "disposal", "The receipt names a verdict that nothing proves.")
     return verdict or ""
@@ -282,7 +282,7 @@ def _ecdsa(public: EllipticCurvePublicKey) -> Callable[[bytes, bytes], None]:
 
 
 def _signed(envelope: Any, keys: Mapping[str, Key], check: str) -> Signed:
-    """The statement of a DSSE envelope, once its signature has verified."""
+    """Return the statement of a DSSE envelope, after verifying its signature."""
     envelope = _object(envelope, check, "The envelope")
     _require(envelope.get("payloadType") == PAYLOAD_TYPE, check, f"The envelope's payloadType is not {PAYLOAD_TYPE}.")
     signature = _only(envelope.get("signatures"), check, "signature")
@@ -313,7 +313,7 @@ def _statement(signed: Signed) -> Statement:
 
 
 def _parts(signed: Signed, predicate_type: str, algorithm: str, check: str) -> tuple[str, str, dict[str, Any]]:
-    """The record id and digest of a statement's one subject, and its predicate."""
+    """Return the record id and digest of a statement's only subject, and its predicate."""
     given = signed.document.get("predicateType")
     _require(given == predicate_type, check, f"Its predicateType is not {predicate_type}.")
     subject = _only(signed.document.get("subject"), check, "subject")
@@ -326,7 +326,7 @@ def _parts(signed: Signed, predicate_type: str, algorithm: str, check: str) -> t
 
 
 def _require_in_life(keys: Mapping[str, Key], key_id: str, at: datetime, name: str, now: datetime, check: str) -> None:
-    """Require that the key was in use at a time, by the list that names it."""
+    """Require that the key was in use at a time, according to its key list."""
     life = keys[key_id].life
     if life is None:
         return
@@ -345,11 +345,11 @@ def _require_same(document: Mapping[str, Any], statement: Statement) -> None:
         "key_id": statement.signed.key_id,
     }
     for name, value in signed.items():
-        _require(document.get(name) == value, "receipt", f"Its {name} is not the one that was signed.")
+        _require(document.get(name) == value, "receipt", f"Its {name} is not the signed one.")
 
 
 def _disposal(disposal: Any, statement: Statement, keys: Mapping[str, Key], now: datetime) -> tuple[int, datetime, str]:
-    """Return the number of the retention policy, the time of destruction, and what the disposal proves."""
+    """Return the number of the retention policy, the time of destruction, and a sentence about the proof."""
     document = _object(disposal, "disposal", "The disposal")
     signed = _signed(document.get("envelope"), keys, "disposal")
     record_id, digest, predicate = _parts(signed, DISPOSAL, "sha256", "disposal")
@@ -377,7 +377,7 @@ def _disposal(disposal: Any, statement: Statement, keys: Mapping[str, Key], now:
 def _require_committed(record: bytes, salt: str, statement: Statement) -> None:
     digest = hmac.new(bytes.fromhex(salt), record, hashlib.sha256).hexdigest()
     same = hmac.compare_digest(digest, statement.commitment)
-    _require(same, "payload", "The record, or the payload_salt, is not the one that was signed.")
+    _require(same, "payload", "The record, or the payload_salt, is not the signed one.")
 
 
 def _require_named(record: bytes, decision_id: Any) -> None:
@@ -412,7 +412,7 @@ def _time_in(entry: Mapping[str, Any], name: str) -> datetime:
 
 
 def _only(values: Any, check: str, what: str) -> dict[str, Any]:
-    """The one object of a list."""
+    """Return the only object of a list."""
     if not isinstance(values, list) or len(values) != 1:
         raise Failed(check, f"It needs exactly one {what}.")
     return _object(values[0], check, f"The {what}")
@@ -432,7 +432,7 @@ def _decoded(value: Any, check: str, what: str) -> bytes:
 
 
 def _parsed(data: bytes, check: str, what: str) -> Any:
-    """JSON that all parsers read alike."""
+    """Parse JSON, and refuse what parsers read differently."""
     try:
         return json.loads(data.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except _Twofold as twofold:
@@ -446,10 +446,10 @@ class _Twofold(Exception):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _Twofold("a name appears twice in one object")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> None:
@@ -508,7 +508,7 @@ def verify_files(
 
 
 def summary(reports: Mapping[str, Report], *, as_json: bool = False) -> tuple[bool, list[str]]:
-    """Return whether all receipts hold and none contradict each other, and the lines that say so."""
+    """Return whether all receipts hold and no two contradict each other, with lines that say so."""
     contradictions = list(conflicts(reports))
     failed = sum(report.failed is not None for report in reports.values())
     holds = not failed and not contradictions
@@ -527,9 +527,9 @@ def summary(reports: Mapping[str, Report], *, as_json: bool = False) -> tuple[bo
 
 
 def read_receipt(path: Path) -> bytes:
-    """Return no more of a file than shows that it is too large. Raises OSError."""
+    """Return a file's bytes, or just enough of them to show that it is too large. Raises OSError."""
     with path.open("rb") as file:
-        return file.read(LARGEST_RECEIPT + 1)
+        return file.read(MAX_RECEIPT + 1)
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "not a number": (b'{"log": NaN}', "receipt"),
     "a name twice": (json.dumps(receipt()).encode()[:-1] + b', "record_id": "other"}', "receipt"),
     "very deep": (b"[" * 200_000 + b"]" * 200_000, "receipt"),
-    "huge": (b'{"log": "' + b" " * verifier.LARGEST_RECEIPT + b'"}', "receipt"),
+    "huge": (b'{"log": "' + b" " * verifier.MAX_RECEIPT + b'"}', "receipt"),
     "no envelope": ({**receipt(), "envelope": None}, "signature"),
     "another payloadType": (with_envelope(payloadType="application/json"), "signature"),
     "a payload that is no text": (with_envelope(payload=7), "signature"),

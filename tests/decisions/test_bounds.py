@@ -9,7 +9,7 @@ from accounts.models import AuditEvent
 from config.http import body, strict_json
 from custody.models import Entry
 from custody.sealing import field_paths, fields
-from custody.sealing.field_paths import MOST_PATH_BYTES, PathsTooLong
+from custody.sealing.field_paths import MAX_PATH_BYTES, PathsTooLong
 from decisions import records
 from decisions.models import Decision
 from decisions.services import records as ingesting
@@ -59,14 +59,14 @@ def test_a_record_is_refused_before_its_paths_are_built():
 def test_the_paths_of_all_leaves_may_have_16_mib_together_but_not_a_byte_more(key):
     count = 1000
     segment = len(field_paths.segment(key * 100).encode()) - len(field_paths.segment(key * 99).encode())
-    raw = spread(key * ((MOST_PATH_BYTES // count - 40) // segment), count)
+    raw = spread(key * ((MAX_PATH_BYTES // count - 40) // segment), count)
     parsed = json.loads(raw)
     parsed["rest"] = ""
-    room = MOST_PATH_BYTES - path_bytes(json.dumps(parsed, ensure_ascii=False).encode())
+    room = MAX_PATH_BYTES - path_bytes(json.dumps(parsed, ensure_ascii=False).encode())
     del parsed["rest"]
     for extra, is_taken in ((room, True), (room + 1, False)):
         full = json.dumps(parsed | {"rest" + "r" * extra: ""}, ensure_ascii=False).encode()
-        assert path_bytes(full) == MOST_PATH_BYTES + extra - room
+        assert path_bytes(full) == MAX_PATH_BYTES + extra - room
         if is_taken:
             assert records.parse(full)
         else:

@@ -130,7 +130,7 @@ def test_a_field_whose_path_is_too_long_to_be_cited_is_not_told():
 def test_a_record_from_before_the_limit_can_be_read_and_no_notice_is_made_of_it(api, monkeypatch):
     record = {"decision_id": "old", "events": {"k" * 20_000: dict.fromkeys(map(str, range(1000)), 0)}}
     with monkeypatch.context() as before:
-        before.setattr(field_paths, "MOST_PATH_BYTES", 10**9)
+        before.setattr(field_paths, "MAX_PATH_BYTES", 10**9)
         done(api.ingest(record))
     assert json.loads(api.get("/v1/decisions/old/record").content) == record
     answer = send(api, "POST", "decisions/old/notices", {})

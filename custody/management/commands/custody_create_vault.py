@@ -23,7 +23,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with transaction.atomic():  # a vault that cannot be made is not chosen
+        with transaction.atomic():  # so that a vault whose root cannot be made is not chosen
             if options["provider"]:
                 services.choose_target(provider=options["provider"])
             targets = services.targets_with_a_root()

@@ -13,7 +13,7 @@ from custody.services import fsck
 
 _RUNNER = Inspection.Runner.COMMAND
 _MAX_LISTED = 100
-"""Damaged items of an earlier run that are named again."""
+"""Damaged items of an earlier run that are listed again."""
 
 
 class Command(BaseCommand):
@@ -30,15 +30,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         only = selectors.organization(options["organization"]) if options["organization"] else None
         if not options["resume"]:
-            everybody = [None, *Organization.objects.order_by("pk").values_list("pk", flat=True)]
-            fsck.begin(_RUNNER, [only.pk] if only else everybody)
+            everything = [None, *Organization.objects.order_by("pk").values_list("pk", flat=True)]
+            fsck.begin(_RUNNER, [only.pk] if only else everything)
         rows = fsck.unfinished(_RUNNER).select_related("organization")
         rows = rows.filter(organization=only) if only else rows
         damaged = fsck.damage().filter(organization=only) if only else fsck.damage()
         if not rows.exists():
             self.stdout.write("The last run has ended. There is nothing to resume.")
             self._name([Finding(row.kind, row.name, row.reason) for row in damaged[:_MAX_LISTED]])
-        entries = Entry.objects.unscoped("counted for everybody")
+        entries = Entry.objects.unscoped("the total of all organizations is counted")
         total = (entries.filter(organization=only) if only else entries).count()
         self.unchecked = 0
         with progress("Checking custody", total) as advance:

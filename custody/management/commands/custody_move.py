@@ -23,16 +23,16 @@ class Command(BaseCommand):
         organization = selectors.organization(options["organization"])
         target = storage_targets.current(organization.pk)
         total = services.not_at(target.pk, organization.pk).count()
-        found: Counter[Move] = Counter()
+        counts: Counter[Move] = Counter()
         with progress("Moving records", total) as advance:
-            for record_id, each in services.move_records(caller=callers.command_line(organization.pk)):
-                found[each] += 1
+            for record_id, move in services.move_records(caller=callers.command_line(organization.pk)):
+                counts[move] += 1
                 advance(1)
-                if each is not Move.MOVED:
-                    self.stdout.write(f"{record_id} {each.value}")
-        self.stdout.write(f"{found[Move.MOVED]} moved to {target.get_provider_display()}, target {target.pk}")
-        if found[Move.MOVED]:
+                if move is not Move.MOVED:
+                    self.stdout.write(f"{record_id} {move.value}")
+        self.stdout.write(f"{counts[Move.MOVED]} moved to {target.get_provider_display()}, target {target.pk}")
+        if counts[Move.MOVED]:
             self.stdout.write("Nothing was deleted: the earlier objects remain at their old place.")
-        left = found.total() - found[Move.MOVED] - found[Move.GONE]
+        left = counts.total() - counts[Move.MOVED] - counts[Move.GONE]
         if left:
             raise CommandError(f"{left} could not be moved. They are read at their old place as before.")

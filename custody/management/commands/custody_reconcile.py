@@ -27,7 +27,7 @@ class Command(BaseCommand):
             dest="stray",
             metavar="DIRECTORY",
             type=Path,
-            help="a directory with objects of this vault, as one that was written while the disk was not mounted",
+            help="a directory with objects of this vault, such as the folder written to while the disk was not mounted",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,19 +49,19 @@ class Command(BaseCommand):
             raise CommandError("A check has found damage: manage.py custody_fsck names it.")
 
     def _repair(self, stray: Path | None) -> int:
-        """How many records are missing after it."""
+        """Repair the vaults, and return how many records are still missing."""
         if stray and not stray.is_dir():
             raise CommandError(f"{stray} is no directory.")
         total = services.stored_records().count()
         if not total:
             return 0
-        found: Counter[Found] = Counter()
+        counts: Counter[Found] = Counter()
         with progress("Looking for records in their vault", total) as advance:
-            for record_id, each in services.repair_vaults(stray=stray):
-                found[each] += 1
+            for record_id, presence in services.repair_vaults(stray=stray):
+                counts[presence] += 1
                 advance(1)
-                if each is Found.MISSING:
+                if presence is Found.MISSING:
                     self.stdout.write(f"{record_id} is missing from its vault")
-        if found[Found.REPAIRED]:
-            self.stdout.write(f"{found[Found.REPAIRED]} put back into their vault")
-        return found[Found.MISSING]
+        if counts[Found.REPAIRED]:
+            self.stdout.write(f"{counts[Found.REPAIRED]} put back into their vault")
+        return counts[Found.MISSING]

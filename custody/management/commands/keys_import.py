@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wrapped_secrets.require_master_key()  # what is imported under a wrong master key would open nowhere else
+        wrapped_secrets.require_master_key()  # a key imported under a wrong master key would be unusable
         folder = settings.DATA_DIR / "keys"
         rows = Key.with_secret().filter(wrapped_by="")
         imports = [
