@@ -1,4 +1,4 @@
-"""Customers' accounts as they should be, one with each provider, for tests that then spoil them."""
+"""Customers' accounts in good order, one with each provider, for tests that then spoil them."""
 
 import json
 import uuid
@@ -34,19 +34,21 @@ class Account:
     environment: pytest.MonkeyPatch
     organization_id: uuid.UUID = field(default_factory=uuid.uuid4)
     not_proven: list[str] = field(default_factory=list)
-    """Of the last test."""
+    """The result of the last test."""
 
     def use_secret(self, secret: str) -> None:
         self.environment.setenv("DRS_SECRET_CLOUD", secret)
 
     def answer_with(self, meant: Callable[[Request], bool], body: bytes, status: int = 200) -> None:
-        """Have requests that are meant answered otherwise than the emulator would."""
+        """Replace the emulator's answer to the requests that `meant` selects."""
         front = self.server.front
         real = front.answer
-        self.environment.setattr(front, "answer", lambda each: Reply(body, status) if meant(each) else real(each))
+        self.environment.setattr(
+            front, "answer", lambda request: Reply(body, status) if meant(request) else real(request)
+        )
 
     def prove(self, **changes: str) -> dict[str, Check]:
-        """What a test says, check by check; an empty value takes a name out of the configuration."""
+        """Return the checks of a test by id. An empty value removes a setting from the configuration."""
         config = {name: value for name, value in {**self.config, **changes}.items() if value}
         checks, self.not_proven = proving.prove(self.provider, config, organization_id=self.organization_id)
         assert [check.id for check in checks] == ["configuration", *(q.id for q in proving.questions(self.provider))]

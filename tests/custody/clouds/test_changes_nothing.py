@@ -1,4 +1,4 @@
-"""A test of custody changes nothing: the account is afterwards what it was, and nothing else can be sent."""
+"""A custody test changes nothing: the account stays as it was, and no other request can be sent."""
 
 import json
 import re
@@ -25,10 +25,10 @@ pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 
 def _amazon_snapshot(account: Account) -> Any:
-    """Everything that its interfaces show of it."""
+    """Return everything that the account's interfaces show."""
     s3, kms, iam = (account.server.client(service) for service in ("s3", "kms", "iam"))
 
-    def told(call: Callable[..., Any], **named: Any) -> Any:
+    def answer_of(call: Callable[..., Any], **named: Any) -> Any:
         try:
             return {name: value for name, value in call(**named).items() if name != "ResponseMetadata"}
         except ClientError as error:
@@ -38,22 +38,22 @@ def _amazon_snapshot(account: Account) -> Any:
         s3.get_bucket_versioning, s3.get_object_lock_configuration, s3.get_bucket_encryption, s3.get_bucket_acl,
         s3.get_public_access_block, s3.get_bucket_policy, s3.get_bucket_tagging, s3.list_object_versions,
     ]  # fmt: skip
-    keys = [each["KeyId"] for each in kms.list_keys()["Keys"]]
+    keys = [key["KeyId"] for key in kms.list_keys()["Keys"]]
     return {
-        "buckets": [each["Name"] for each in s3.list_buckets()["Buckets"]],
-        "bucket": [told(each, Bucket="records") for each in about],
-        "aliases": told(kms.list_aliases),
-        "keys": [(told(kms.describe_key, KeyId=key), told(kms.list_grants, KeyId=key)) for key in keys],
-        "people": told(iam.list_users),
-        "roles": told(iam.list_roles),
-        "policy": told(iam.get_user_policy, UserName="custody", PolicyName="policy"),
+        "buckets": [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]],
+        "bucket": [answer_of(call, Bucket="records") for call in about],
+        "aliases": answer_of(kms.list_aliases),
+        "keys": [(answer_of(kms.describe_key, KeyId=key), answer_of(kms.list_grants, KeyId=key)) for key in keys],
+        "people": answer_of(iam.list_users),
+        "roles": answer_of(iam.list_roles),
+        "policy": answer_of(iam.get_user_policy, UserName="custody", PolicyName="policy"),
     }
 
 
 def _google_snapshot(account: Account) -> Any:
     server: GcsServer = account.server
     buckets = {
-        name: (bucket.settings, [each.as_json() for each in [*bucket.values(), *bucket.former]])
+        name: (bucket.settings, [stored.as_json() for stored in [*bucket.values(), *bucket.former]])
         for name, bucket in server.buckets.items()
     }
     keys = {
@@ -67,8 +67,13 @@ def _microsoft_snapshot(account: Account) -> Any:
     server: AzureCloud = account.server
     service = server.blobs.client  # type: ignore[union-attr]
     containers = [
-        (each.name, str(each.last_modified), each.etag, list(service.get_container_client(each.name).list_blob_names()))
-        for each in service.list_containers()
+        (
+            container.name,
+            str(container.last_modified),
+            container.etag,
+            list(service.get_container_client(container.name).list_blob_names()),
+        )
+        for container in service.list_containers()
     ]
     keys = {name: [key.as_json() for key in versions] for name, versions in server.vault.keys.items()}
     return json.loads(json.dumps([containers, keys, server.account, server.blob_service, server.roles]))
@@ -81,7 +86,7 @@ def snapshot(account: Account) -> Any:
     return SNAPSHOTS[account.provider](account)
 
 
-def test_the_account_is_afterwards_what_it_was(account: Account) -> None:
+def test_the_account_is_unchanged_after_a_test(account: Account) -> None:
     before = snapshot(account)
     account.prove()
     account.prove(kms_key=account.config["signing_key"].partition("/cryptoKeyVersions/")[0])
@@ -89,7 +94,7 @@ def test_the_account_is_afterwards_what_it_was(account: Account) -> None:
 
 
 def test_a_snapshot_does_show_a_change(account: Account) -> None:
-    """Else the test above would find nothing whatever was changed."""
+    """Otherwise the test above would pass whatever was changed."""
     before = snapshot(account)
     if account.provider == "aws":
         account.server.client("s3").put_object(Bucket="records", Key="a", Body=b"", ChecksumAlgorithm="SHA256")
@@ -115,7 +120,7 @@ def _named(request: Any) -> str:
 
 
 ABSENT = "custody-test-" + "0" * 32
-# What changes something, and more of what only reads: each of these is refused before it is sent.
+# Calls that change something, and further reads: each is refused before it is sent.
 AMAZON: list[tuple[str, str, dict[str, Any]]] = [
     ("s3", "put_object", {"Bucket": "records", "Key": "a", "IfMatch": object_proof.IMPOSSIBLE}),
     ("s3", "put_object", {"Bucket": "records", "Key": ABSENT}),
@@ -182,7 +187,7 @@ def test_any_other_call_to_google_raises_before_it_is_sent(of_google: Account, s
             assert of_google.server.front.requests == []
 
 
-def test_the_storage_client_is_held_to_the_list_too(of_google: Account) -> None:
+def test_the_list_applies_to_the_storage_client_too(of_google: Account) -> None:
     cloud = google.Google(checked("gcp", of_google.config), of_google.organization_id)
     cloud.sign_in()
     key = gcp.service_account_key(cloud.configuration, organization_id=cloud.organization_id)
@@ -228,8 +233,8 @@ def test_any_other_call_to_azure_raises_before_it_is_sent(of_microsoft: Account)
     assert {re.sub("^.*/", "", request.path) for request in of_microsoft.server.front.requests} == {"token"}
 
 
-def test_what_may_be_sent_is_what_is_asked_and_signing_in() -> None:
-    assert {each.call for each in proving.questions("aws")} | {"sts:AssumeRole"} == aws.ALLOWED
+def test_only_questions_and_the_sign_in_may_be_sent() -> None:
+    assert {question.call for question in proving.questions("aws")} | {"sts:AssumeRole"} == aws.ALLOWED
     assert {method for method, _ in google.ALLOWED} == {"GET", "POST"}
     assert [method for method, _ in azure.ALLOWED if method in ("PUT", "DELETE")] == ["PUT", "DELETE"]
     assert [pattern for method, pattern in google.ALLOWED if method == "POST"] == [f"{google._KEY}:testIamPermissions"]

@@ -1,4 +1,4 @@
-"""The emulators do what tests of vaults and keys rely on. They are spoken to by the clients that custody makes."""
+"""The emulators behave as tests of vaults and keys require. Requests come from the clients that custody makes."""
 
 import base64
 import hashlib
@@ -64,7 +64,7 @@ def test_s3_creates_once_and_refuses_wrong_checksums(amazon: AwsServer, monkeypa
     assert code(of_another) == "403"
 
 
-def test_s3_keeps_what_is_locked_and_knows_who_may_do_what(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s3_keeps_locked_versions_and_checks_permissions(amazon: AwsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     s3 = amazon_client(amazon, "s3", monkeypatch)
     s3.create_bucket(Bucket="records", ObjectLockEnabledForBucket=True)
     locked = {"Mode": "COMPLIANCE", "Days": 1}
@@ -73,14 +73,14 @@ def test_s3_keeps_what_is_locked_and_knows_who_may_do_what(amazon: AwsServer, mo
         ObjectLockConfiguration={"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": locked}},
     )
     version = s3.put_object(Bucket="records", Key="a", Body=b"1", ChecksumAlgorithm="SHA256")["VersionId"]
-    with pytest.raises(ClientError) as kept:
+    with pytest.raises(ClientError) as locked:
         s3.delete_object(Bucket="records", Key="a", VersionId=version)
     writer = amazon.person("writer", ("s3:PutObject", "arn:aws:s3:::records/*"))
     of_writer = amazon_client(amazon, "s3", monkeypatch, writer)
     of_writer.put_object(Bucket="records", Key="b", Body=b"1", ChecksumAlgorithm="SHA256")
     with pytest.raises(ClientError) as denied:
         of_writer.get_object(Bucket="records", Key="b")
-    assert {code(kept), code(denied)} == {"AccessDenied"}
+    assert {code(locked), code(denied)} == {"AccessDenied"}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_signatures_of_aws_kms_verify_with_the_public_key(
     verify(serialization.load_der_public_key(kms.get_public_key(KeyId=key)["PublicKey"]), made)
 
 
-def test_aws_kms_wraps_under_a_context_and_not_with_a_key_that_is_off(
+def test_aws_kms_wraps_under_a_context_and_not_with_a_disabled_key(
     amazon: AwsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kms, key = amazon_client(amazon, "kms", monkeypatch), amazon.key()
@@ -112,8 +112,8 @@ def test_aws_kms_wraps_under_a_context_and_not_with_a_key_that_is_off(
     with pytest.raises(ClientError) as pending:
         kms.generate_data_key(KeyId=key, KeySpec="AES_256")
     with pytest.raises(ClientError) as denied:
-        amazon_client(amazon, "kms", monkeypatch, amazon.person("nobody")).describe_key(KeyId=key)
-    assert [code(each) for each in (of_another, dry, disabled, pending, denied)] == [
+        amazon_client(amazon, "kms", monkeypatch, amazon.person("stranger")).describe_key(KeyId=key)
+    assert [code(refused) for refused in (of_another, dry, disabled, pending, denied)] == [
         "InvalidCiphertextException",
         "DryRunOperationException",
         "DisabledException",
@@ -153,7 +153,7 @@ def test_gcs_creates_once_and_refuses_wrong_checksums(google: GcsServer, monkeyp
     assert list(google.buckets["records"]) == [blob.name]
 
 
-def test_gcs_keeps_versions_and_what_is_retained_and_knows_who_may_do_what(
+def test_gcs_keeps_versions_and_retained_objects_and_checks_permissions(
     google: GcsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     google.buckets["records"] = Bucket(versioning={"enabled": True})
@@ -162,14 +162,14 @@ def test_gcs_keeps_versions_and_what_is_retained_and_knows_who_may_do_what(
         bucket.blob("a").upload_from_string(body, retry=None)
     bucket.blob("a").delete(retry=None)
     versions = list(bucket.list_blobs(versions=True, retry=None))
-    assert [each.name for each in bucket.list_blobs(retry=None)] == []
-    assert len({each.generation for each in versions}) == 2
+    assert [blob.name for blob in bucket.list_blobs(retry=None)] == []
+    assert len({blob.generation for blob in versions}) == 2
     google.buckets["records"].settings["retentionPolicy"] = {"retentionPeriod": "3600"}
     with pytest.raises(Forbidden, match="retention"):
         versions[0].delete(retry=None)
     del google.buckets["records"].settings["retentionPolicy"]
-    for each in versions:
-        bucket.delete_blob("a", generation=each.generation, retry=None)
+    for version in versions:
+        bucket.delete_blob("a", generation=version.generation, retry=None)
     assert list(bucket.list_blobs(versions=True, retry=None)) == []
     with pytest.raises(Forbidden):
         google_bucket(google, monkeypatch=monkeypatch).blob("a").upload_from_string(b"1", retry=None)
@@ -259,16 +259,16 @@ def test_key_vault_wraps_and_signs_with_real_keys(microsoft: AzureCloud, monkeyp
     assert (
         call(wrapping, "unwrapkey", "RSA-OAEP-256", call(wrapping, "wrapkey", "RSA-OAEP-256", b"k" * 32)) == b"k" * 32
     )
-    found = session.get(azure.key_url(microsoft.vault.key("signing", "EC"))).json()["key"]
-    x, y = (int.from_bytes(base64.urlsafe_b64decode(found[name] + "=="), "big") for name in "xy")
-    signature = call(found["kid"], "sign", "ES256", DIGEST)
+    public = session.get(azure.key_url(microsoft.vault.key("signing", "EC"))).json()["key"]
+    x, y = (int.from_bytes(base64.urlsafe_b64decode(public[name] + "=="), "big") for name in "xy")
+    signature = call(public["kid"], "sign", "ES256", DIGEST)
     verify(ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key(), as_der(signature))
     microsoft.vault.keys["wrapping"][-1].attributes["enabled"] = False
     assert call(wrapping, "wrapkey", "RSA-OAEP-256", b"k")["innererror"]["code"] == "KeyDisabled"
     microsoft.vault.keys["signing"][-1].attributes["exp"] = time.time() - 1
-    assert call(found["kid"], "sign", "ES256", DIGEST)["innererror"]["code"] == "KeyExpired"
+    assert call(public["kid"], "sign", "ES256", DIGEST)["innererror"]["code"] == "KeyExpired"
     microsoft.vault.delete("signing")
-    assert call(found["kid"], "sign", "ES256", DIGEST)["code"] == "KeyNotFound"
+    assert call(public["kid"], "sign", "ES256", DIGEST)["code"] == "KeyNotFound"
 
 
 def test_a_server_can_fail_before_and_after_the_effect(google: GcsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +290,7 @@ def test_a_server_can_fail_before_and_after_the_effect(google: GcsServer, monkey
 
 
 def verify(public: Any, signature: bytes) -> None:
-    """Raises unless it is the statement's, and of this key."""
+    """Raise unless the signature is this key's for the statement."""
     with pytest.raises(InvalidSignature):
         _verify(public, signature, b"another")
     _verify(public, signature, b"statement")

@@ -1,5 +1,5 @@
-"""Keys of customers, used where they lie: what each service is told, what is believed of its answer, and what its
-failures come to."""
+"""Customers' keys in their key management services: what each service is sent, what of its answer is verified, and how
+failures are handled."""
 
 import base64
 import json
@@ -62,7 +62,7 @@ def service(account, row):
 
 
 def disable(account):
-    """The customer switches both keys off."""
+    """Disable both keys, as the customer can."""
     if account.provider == "aws":
         for name in ("kms_key", "signing_key"):
             account.server.client("kms").disable_key(KeyId=account.config[name])
@@ -79,7 +79,7 @@ def front(account):
     return account.server.front
 
 
-def test_a_secret_comes_back_as_it_was_wrapped_and_the_row_keeps_nothing_else_than_the_key_needs(account):
+def test_a_secret_unwraps_and_the_row_has_only_settings_of_the_key(account):
     row = proven(account, Purpose.WRAPPING)
     secret, wrapped = service(account, row).new_secret()
     assert len(secret) == 32
@@ -90,7 +90,7 @@ def test_a_secret_comes_back_as_it_was_wrapped_and_the_row_keeps_nothing_else_th
     assert row.wrapped == b""
 
 
-def test_the_same_key_has_the_same_id_and_another_one_another(account):
+def test_the_same_key_has_the_same_id_and_another_key_another(account):
     first = proven(account, Purpose.WRAPPING)
     assert proven(account, Purpose.WRAPPING).key_id == first.key_id
     if account.provider == "aws":
@@ -100,18 +100,18 @@ def test_the_same_key_has_the_same_id_and_another_one_another(account):
     assert proven(account, Purpose.WRAPPING, kms_key=other).key_id != first.key_id
 
 
-def test_what_was_wrapped_for_one_organization_opens_for_no_other(account):
+def test_a_secret_wrapped_for_one_organization_opens_for_no_other(account):
     row = proven(account, Purpose.WRAPPING)
     _, wrapped = service(account, row).new_secret()
     other = kms.service(account.provider, row.configuration, uuid.uuid4())
-    if account.provider == "azure":  # Key Vault takes nothing along; what is sealed names the organization as well
+    if account.provider == "azure":  # Key Vault has no context; the sealed record names the organization as well
         assert other.unwrap(wrapped)
     else:
         with pytest.raises(ValueError):
             other.unwrap(wrapped)
 
 
-def test_what_is_not_its_own_is_damaged_and_no_outage(account):
+def test_a_foreign_ciphertext_is_damage_and_not_an_outage(account):
     row = proven(account, Purpose.WRAPPING)
     _, wrapped = service(account, row).new_secret()
     flipped = wrapped.blob[:40] + bytes([wrapped.blob[40] ^ 1]) + wrapped.blob[41:]
@@ -120,7 +120,7 @@ def test_what_is_not_its_own_is_damaged_and_no_outage(account):
 
 
 @pytest.mark.parametrize("account", ["of_google", "of_microsoft"], indirect=True)
-def test_a_version_that_is_no_longer_the_newest_still_unwraps(account):
+def test_an_earlier_version_of_a_key_still_unwraps(account):
     row = proven(account, Purpose.WRAPPING)
     secret, wrapped = service(account, row).new_secret()
     if account.provider == "gcp":
@@ -153,7 +153,7 @@ def test_an_alias_is_followed_once(of_amazon):
 
 
 def algorithms(account):
-    """Signing keys of every algorithm that the service has, and what it is called here."""
+    """Return signing keys of every algorithm that the service has, with our name of the algorithm."""
     if account.provider == "aws":
         yield account.server.key("ECC_NIST_EDWARDS25519"), "ed25519"
         yield account.server.key("ECC_NIST_P256"), "ecdsa-p256-sha256"
@@ -164,7 +164,7 @@ def algorithms(account):
         yield account.server.vault.key("ec", "EC"), "ecdsa-p256-sha256"
 
 
-def test_signatures_of_every_algorithm_verify_here_and_with_a_dsse_verifier_that_is_not_ours(account):
+def test_signatures_of_every_algorithm_verify_here_and_with_a_foreign_dsse_verifier(account):
     statement = json.dumps({"_type": envelope.STATEMENT_TYPE}).encode()
     message = envelope.pre_authentication_encoding(statement)
     for signing_key, algorithm in algorithms(account):
@@ -190,8 +190,8 @@ def test_signatures_of_every_algorithm_verify_here_and_with_a_dsse_verifier_that
         assert list(sealed.verify([key], 1)) == [row.key_id]
 
 
-def test_a_signature_under_another_key_is_not_taken(account):
-    """As where somebody gave the key another version, or an answer was changed on its way."""
+def test_a_signature_by_another_key_is_refused(account):
+    """For example after the key got another version, or if an answer was changed on its way."""
     first, *_ = algorithms(account)
     row, other = proven(account, Purpose.SIGNING, signing_key=first[0]), proven(account, Purpose.SIGNING)
     row.public_pem = other.public_pem
@@ -200,7 +200,7 @@ def test_a_signature_under_another_key_is_not_taken(account):
 
 
 @pytest.mark.parametrize("account", ["of_amazon", "of_microsoft"], indirect=True)
-def test_a_key_that_cannot_sign_here_is_named_as_such(account):
+def test_a_key_that_cannot_sign_here_is_refused_with_a_reason(account):
     rsa = account.server.key("RSA_2048") if account.provider == "aws" else account.server.vault.key("rsa")
     with pytest.raises(ValueError, match="P-256"):
         proven(account, Purpose.SIGNING, signing_key=rsa)
@@ -209,7 +209,7 @@ def test_a_key_that_cannot_sign_here_is_named_as_such(account):
 # ── failures ──
 
 
-def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(account, monkeypatch, subtests):
+def test_a_silent_service_is_unavailable_and_not_a_refusal(account, monkeypatch, subtests):
     wrapping, signing = proven(account, Purpose.WRAPPING), proven(account, Purpose.SIGNING)
     _, wrapped = service(account, wrapping).new_secret()
     uses = {
@@ -220,7 +220,7 @@ def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(accou
     }
     for kind in (503, 429, 500, "reset", "timeout"):
         if kind == "timeout":
-            monkeypatch.setattr(keys, "_REQUEST_SECONDS", 0.3)  # from here on nothing is to succeed
+            monkeypatch.setattr(keys, "_REQUEST_SECONDS", 0.3)  # no later call may succeed
             kms.forget()
         for use, ask in uses.items():
             with subtests.test(f"{use}: {kind}"):
@@ -231,7 +231,7 @@ def test_a_service_that_does_not_answer_is_unavailable_and_refuses_nothing(accou
                 assert failed.value.retry_after
 
 
-def test_a_key_that_is_switched_off_is_refused_and_its_content_is_not_damaged(account):
+def test_a_disabled_key_is_a_refusal_and_not_damage(account):
     wrapping, signing = proven(account, Purpose.WRAPPING), proven(account, Purpose.SIGNING)
     _, wrapped = service(account, wrapping).new_secret()
     disable(account)
@@ -244,7 +244,7 @@ def test_a_key_that_is_switched_off_is_refused_and_its_content_is_not_damaged(ac
             ask()
 
 
-def test_a_secret_that_is_gone_or_wrong_is_an_outage_of_its_key(account):
+def test_missing_or_wrong_credentials_are_an_outage_of_the_key(account):
     wrapping = proven(account, Purpose.WRAPPING)
     for secret in ("", "no secret of this provider"):
         kms.forget()
@@ -267,7 +267,7 @@ DAMAGED = [
 ]
 
 
-def test_what_came_through_damaged_is_not_believed(of_google, monkeypatch, subtests):
+def test_an_answer_damaged_on_its_way_is_refused(of_google, monkeypatch, subtests):
     wrapping, signing = proven(of_google, Purpose.WRAPPING), proven(of_google, Purpose.SIGNING)
     _, wrapped = service(of_google, wrapping).new_secret()
     answer = of_google.server.kms.answer
@@ -288,7 +288,7 @@ def test_what_came_through_damaged_is_not_believed(of_google, monkeypatch, subte
             asked[verb]()
 
 
-def test_each_value_that_google_gets_travels_with_its_checksum(of_google):
+def test_each_value_sent_to_google_has_its_checksum(of_google):
     before = len(front(of_google).requests)
     wrapping, signing = proven(of_google, Purpose.WRAPPING), proven(of_google, Purpose.SIGNING)
     service(of_google, wrapping).unwrap(service(of_google, wrapping).new_secret()[1])

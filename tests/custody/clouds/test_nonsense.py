@@ -1,4 +1,4 @@
-"""A key management service that answers what none would is one that cannot be used, and no fault of ours."""
+"""A key management service with nonsensical answers counts as unavailable, and not as a failure of this service."""
 
 import itertools
 import json
@@ -39,7 +39,7 @@ def account(request: pytest.FixtureRequest) -> Account:
 
 
 def test_nonsense_is_an_outage(account: Account) -> None:
-    wrapping, signing = (service(account, proven(account, each)) for each in (Purpose.WRAPPING, Purpose.SIGNING))
+    wrapping, signing = (service(account, proven(account, purpose)) for purpose in (Purpose.WRAPPING, Purpose.SIGNING))
     _, wrapped = wrapping.new_secret()
     asked: dict[str, tuple[Callable[[], Any], tuple[type[Exception], ...]]] = {
         "new_secret": (wrapping.new_secret, (KmsUnavailable,)),
@@ -58,12 +58,12 @@ def test_nonsense_is_an_outage(account: Account) -> None:
             except Exception as error:
                 misses.append((body, status, use, error))
             else:
-                if use != "unwrap":  # which may give a secret that opens nothing
+                if use != "unwrap":  # unwrap may return a wrong secret, which opens nothing
                     misses.append((body, status, use))
     assert misses == []
 
 
 @pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
-def test_an_address_that_no_host_can_have_is_the_caller_s_to_mend(of_amazon: Account, host: str) -> None:
+def test_an_impossible_address_is_the_callers_to_fix(of_amazon: Account, host: str) -> None:
     check = of_amazon.prove(sts_endpoint=f"https://{host}")["credentials"]
     assert (check.status, check.fix) == ("fail", "Check region and endpoints.")

@@ -1,4 +1,4 @@
-"""What each negative comes to: which check says so, and what it tells somebody to grant or to set."""
+"""Each negative result of a custody test: the check that reports it, and the fix that it names."""
 
 import json
 import time
@@ -16,9 +16,9 @@ from tests.support.azurite import ACCOUNT as STORAGE_ACCOUNT
 pytestmark = [pytest.mark.once, pytest.mark.boots]
 
 Spoil = Callable[[Account], dict[str, str] | None]
-"""Makes one thing wrong: in the account, or by what it returns, in the configuration."""
+"""Spoils one thing: in the account or, by its return value, in the configuration."""
 Case = tuple[str, Spoil, str, str, str]
-"""What is wrong, how, and which check then says what, with which words in its `fix`."""
+"""The name of the fault, the function that makes it, the check that reports it, its status, and words of its `fix`."""
 
 
 def s3(account: Account) -> Any:
@@ -40,16 +40,16 @@ def _key_state(which: str, state: str) -> Spoil:
 
 
 def _without(*actions: str) -> Spoil:
-    """The same person, who may no longer do this."""
+    """Withdraw permissions from the same identity."""
 
     def spoil(account: Account) -> None:
-        kept = [
-            ([each for each in OF_BUCKET if each not in actions], "arn:aws:s3:::records"),
+        remaining = [
+            ([action for action in OF_BUCKET if action not in actions], "arn:aws:s3:::records"),
             ([action for action in OF_OBJECTS if action not in actions], "arn:aws:s3:::records/*"),
-            ([each for each in OF_KEYS if each not in actions], "*"),
+            ([action for action in OF_KEYS if action not in actions], "*"),
             ("iam:SimulatePrincipalPolicy" if "iam" not in actions else "iam:GetUser", "*"),
         ]
-        account.server.allow("custody", *kept)
+        account.server.allow("custody", *remaining)
 
     return spoil
 
@@ -61,7 +61,7 @@ def _denied_by_policy(account: Account) -> None:
 
 
 def _bucket_key(state: str) -> Spoil:
-    """Has the bucket encrypt with another key of the customer's, in this state."""
+    """Have the bucket encrypt with another key of the customer in this state."""
 
     def spoil(account: Account) -> None:
         key = account.server.key()
@@ -113,7 +113,7 @@ def _expired(account: Account) -> None:
 
 
 def _nonsense(path: str = "", action: bytes = b"") -> Spoil:
-    """Something else answers what is asked there."""
+    """Replace the answer to these requests."""
 
     def spoil(account: Account) -> None:
         account.answer_with(lambda request: path in request.path and action in request.body, b"[]")
@@ -432,54 +432,56 @@ def check(account: Account, case: Case) -> None:
     _, spoil, where, status, fix = case
     changes = spoil(account)
     checks = account.prove(**(changes if isinstance(changes, dict) else {}))
-    found = checks[where]
-    assert (found.status, fix in found.fix) == (status, True), found
-    assert found.detail
-    assert bool(found.fix) or status in ("pass", "skipped"), found
+    check = checks[where]
+    assert (check.status, fix in check.fix) == (status, True), check
+    assert check.detail
+    assert bool(check.fix) or status in ("pass", "skipped"), check
     assert "hunter2" not in str(checks)
 
 
 @pytest.mark.parametrize("case", AMAZON, ids=lambda case: case[0])
-def test_each_negative_of_aws_names_its_check_and_its_mend(of_amazon: Account, case: Case) -> None:
+def test_each_negative_of_aws_names_its_check_and_its_fix(of_amazon: Account, case: Case) -> None:
     check(of_amazon, case)
 
 
 @pytest.mark.parametrize("case", GOOGLE, ids=lambda case: case[0])
-def test_each_negative_of_google_cloud_names_its_check_and_its_mend(of_google: Account, case: Case) -> None:
+def test_each_negative_of_google_cloud_names_its_check_and_its_fix(of_google: Account, case: Case) -> None:
     check(of_google, case)
 
 
 @pytest.mark.parametrize("case", MICROSOFT, ids=lambda case: case[0])
-def test_each_negative_of_azure_names_its_check_and_its_mend(of_microsoft: Account, case: Case) -> None:
+def test_each_negative_of_azure_names_its_check_and_its_fix(of_microsoft: Account, case: Case) -> None:
     check(of_microsoft, case)
 
 
-def test_an_account_as_it_should_be_passes_every_check(account: Account) -> None:
+def test_an_account_in_good_order_passes_every_check(account: Account) -> None:
     checks = account.prove()
-    assert {each.id: each.detail for each in checks.values() if each.status != "pass"} == {}
+    assert {check.id: check.detail for check in checks.values() if check.status != "pass"} == {}
     assert account.not_proven == []
-    assert all(each.fix == "" for each in checks.values())
+    assert all(check.fix == "" for check in checks.values())
 
 
-def test_without_any_configuration_the_first_check_lists_what_is_needed_and_nothing_is_asked(account: Account) -> None:
+def test_without_any_configuration_the_first_check_lists_the_needed_settings_and_nothing_is_sent(
+    account: Account,
+) -> None:
     first, *others = account.prove(**dict.fromkeys(account.config, "")).values()
     assert (first.id, first.status) == ("configuration", "fail")
     for name in account.config:
         assert name in first.fix
-    assert {(each.status, each.latency_ms) for each in others} == {("skipped", 0)}
+    assert {(check.status, check.latency_ms) for check in others} == {("skipped", 0)}
 
 
-def test_what_was_not_asked_names_the_check_that_failed_however_far_back(account: Account) -> None:
+def test_a_skipped_check_names_the_check_that_failed_first(account: Account) -> None:
     _, first, *others = account.prove(secret_ref="env:DRS_SECRET_ABSENT").values()
     assert (first.id, first.status) == ("credentials", "fail")
-    assert {each.detail for each in others} == {"Not asked, because the check “Credentials” failed."}
+    assert {check.detail for check in others} == {"Not asked, because the check “Credentials” failed."}
 
 
-def test_a_name_that_is_unknown_is_told_and_the_test_goes_on(account: Account) -> None:
+def test_an_unknown_setting_is_reported_and_the_test_continues(account: Account) -> None:
     checks = account.prove(pasword="hunter2")
     assert (checks["configuration"].status, "pasword" in checks["configuration"].detail) == ("warn", True)
     assert "hunter2" not in str(checks)
-    assert {each.status for each in checks.values()} == {"pass", "warn"}
+    assert {check.status for check in checks.values()} == {"pass", "warn"}
 
 
 UNKNOWN: list[tuple[str, Spoil, list[str]]] = [
@@ -495,7 +497,7 @@ UNKNOWN: list[tuple[str, Spoil, list[str]]] = [
 
 
 @pytest.mark.parametrize(("provider", "spoil", "unproven"), UNKNOWN)
-def test_a_test_names_what_storing_or_disposing_needs_and_no_check_has_shown(
+def test_a_test_names_the_unproven_needs_of_storing_and_disposing(
     request: pytest.FixtureRequest, provider: str, spoil: Spoil, unproven: list[str]
 ) -> None:
     account: Account = request.getfixturevalue(provider)

@@ -1,4 +1,4 @@
-"""A customer whose keys lie at (the tests') Google, and a clock that can be moved."""
+"""A customer whose keys are at Google (an emulator), and a clock that can be moved."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,11 +24,11 @@ from tests.support.web_server import Reply
 
 _SECRET = "DRS_SECRET_CUSTOMER"
 _held: list[list[CryptoKey]] = []
-"""The keys that organizations of earlier tests began with."""
+"""The first keys of organizations of earlier tests."""
 
 
 def _unused(key: CryptoKey) -> CryptoKey:
-    """The same key, whatever a test then does to it."""
+    """Return a copy of a key, which later changes of the key do not affect."""
     same = copy(key)
     same.versions = list(map(copy, key.versions))
     same.bindings = []
@@ -36,15 +36,15 @@ def _unused(key: CryptoKey) -> CryptoKey:
 
 
 class Customer:
-    """Keys that an organization has made at its key management service, and what it does with them there."""
+    """The keys of an organization at its key management service, and the customer's actions there."""
 
     def __init__(self, google: GcsServer) -> None:
         self.google = google
         self.kms = google.kms
         self.status = 200
-        """What every call is answered with; 200 is what the service itself answers."""
+        """The status of every answer; 200 lets the service itself answer."""
         self.calls: list[str] = []
-        """What was asked of keys, verb by verb."""
+        """The verbs of all calls about keys."""
         self._answer = google.kms.answer
 
     def answer(self, request: Any) -> Reply:
@@ -52,14 +52,14 @@ class Customer:
         return self._answer(request) if self.status == 200 else Reply(b"", self.status)
 
     def key(self, purpose: Purpose, name: str = "", algorithm: str = "EC_SIGN_P256_SHA256") -> dict[str, str]:
-        """A new key, as a configuration names it."""
+        """Create a key, and return a configuration that names it."""
         setting = {"secret_ref": f"env:{_SECRET}", "kms_endpoint": self.google.url}
         if purpose is Purpose.SIGNING:
             return setting | {"signing_key": self.kms.key(name or "signing", algorithm).version}
         return setting | {"kms_key": self.kms.key(name or "wrapping").name}
 
     def holds(self, organization: Organization, *purposes: Purpose, name: str = "") -> list[Key]:
-        """Has an organization use keys that lie here from now on."""
+        """Have an organization use keys that are held here."""
         caller = callers.system(organization.pk)
         return [
             services.rotate_key(caller=caller, purpose=purpose, provider="gcp", config=self.key(purpose, name))
@@ -67,7 +67,7 @@ class Customer:
         ]
 
     def holds_as_before(self, organization: Organization, *purposes: Purpose) -> Organization:
-        """The same with the same keys in every test of a process. Nothing has been asked of them so far."""
+        """Do the same as `holds`, with the same keys in every test of a process and no calls so far."""
 
         def make() -> tuple[Organization, int]:
             self.holds(organization, *purposes)
@@ -105,18 +105,18 @@ def customer(_google: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Cu
 
 @pytest.fixture
 def queueing(organization: Organization, customer: Customer) -> Organization:
-    """An organization that holds both of its keys, so that its records are queued."""
+    """Return an organization that holds both of its keys, so that its records are queued."""
     return customer.holds_as_before(organization, Purpose.SIGNING, Purpose.WRAPPING)
 
 
 @pytest.fixture(params=[(Purpose.SIGNING,), (Purpose.WRAPPING,), (Purpose.SIGNING, Purpose.WRAPPING)])
 def queueing_for_each(request: pytest.FixtureRequest, organization: Organization, customer: Customer) -> Organization:
-    """Runs a test once for each reason why records are queued."""
+    """Run a test once for each reason why records are queued."""
     return customer.holds_as_before(organization, *request.param)
 
 
 class Clock:
-    """Moves what this process takes for the time: the date, and for how long it runs."""
+    """The time of this process: its date and its running time, both of which can be moved."""
 
     def __init__(self, traveller: Any) -> None:
         self._traveller, self.ahead = traveller, 0.0
@@ -136,7 +136,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 @pytest.fixture
 def another_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From here on this process knows no more than one that starts now."""
+    """Return a function after which this process knows as little as a new one."""
 
     def begin() -> None:
         keyrings.forget()

@@ -1,4 +1,4 @@
-"""Epoch keys: one call to the key management service for minutes of ingest, and none that outlives its time."""
+"""Epoch keys: one call to the key management service for minutes of ingest, and none that is used past its end."""
 
 import os
 import threading
@@ -36,11 +36,11 @@ def test_one_call_wraps_the_data_keys_of_minutes(wrapper, customer, clock):
     clock.pass_by(FRESH - timedelta(seconds=1))
     wrapper.wrap(DEK)
     assert customer.calls == ["encrypt"]
-    assert {wrapper.unwrap(each) for each in wrapped} == {DEK}
-    assert customer.calls == ["encrypt"], "what it wrapped itself it knows"
+    assert {wrapper.unwrap(key) for key in wrapped} == {DEK}
+    assert customer.calls == ["encrypt"], "it remembers its own epoch key"
 
 
-def test_after_minutes_another_one_is_made(wrapper, customer, clock):
+def test_after_five_minutes_a_new_epoch_key_is_made(wrapper, customer, clock):
     first = wrapper.wrap(DEK)
     clock.pass_by(FRESH)
     second = wrapper.wrap(DEK)
@@ -49,7 +49,7 @@ def test_after_minutes_another_one_is_made(wrapper, customer, clock):
 
 
 def test_the_object_and_the_key_management_service_are_enough_to_open_a_record(api, organization, customer):
-    """Without anything of ours: no row, no master key, no process that remembers."""
+    """It needs nothing of ours: no row, no master key, no cache."""
     customer.holds(organization, Purpose.WRAPPING)
     raw = b'{"decision_id": "loan-1"}'
     api.ingest(raw)
@@ -78,32 +78,32 @@ def test_another_process_unwraps_once_and_remembers_for_minutes(wrapper, custome
     assert customer.calls == ["encrypt", "decrypt", "decrypt"]
 
 
-def test_no_more_than_so_many_are_remembered(wrapper, customer, clock, monkeypatch):
+def test_the_number_of_remembered_epoch_keys_is_limited(wrapper, customer, clock, monkeypatch):
     monkeypatch.setattr(epoch_keys, "_MAX_REMEMBERED", 3)
     wrapped = []
     for _ in range(5):
         epoch_keys.forget()
         wrapped.append(wrapper.wrap(DEK))
     epoch_keys.forget()
-    for each in wrapped:
-        wrapper.unwrap(each)
+    for key in wrapped:
+        wrapper.unwrap(key)
     assert len(epoch_keys._opened._secrets) == 3
     customer.calls.clear()
-    for each in wrapped[-3:]:
-        wrapper.unwrap(each)
+    for key in wrapped[-3:]:
+        wrapper.unwrap(key)
     assert customer.calls == []
     wrapper.unwrap(wrapped[0])
     assert customer.calls == ["decrypt"]
 
 
 @pytest.mark.parametrize("status", [503, 403])
-def test_in_an_outage_the_last_one_serves_on_for_half_an_hour_and_then_nothing_does(wrapper, customer, clock, status):
+def test_in_an_outage_the_last_epoch_key_is_used_for_half_an_hour_only(wrapper, customer, clock, status):
     wrapper.wrap(DEK)
     customer.status = status
     clock.pass_by(FRESH)
     for _ in range(20):
         wrapper.wrap(DEK)
-    assert customer.calls == ["encrypt"] * 2, "nobody asks again within seconds"
+    assert customer.calls == ["encrypt"] * 2, "no call is repeated within seconds"
     clock.pass_by(LONGEST - FRESH - timedelta(seconds=1))
     wrapped = wrapper.wrap(DEK)
     assert wrapper.unwrap(wrapped) == DEK
@@ -116,7 +116,7 @@ def test_in_an_outage_the_last_one_serves_on_for_half_an_hour_and_then_nothing_d
     wrapper.wrap(DEK)
 
 
-def test_while_the_service_is_away_nobody_waits_for_it_again_and_again(wrapper, customer, clock):
+def test_while_the_service_is_away_calls_are_not_repeated_at_once(wrapper, customer, clock):
     wrapped = wrapper.wrap(DEK)
     epoch_keys.forget()
     customer.status = 503
@@ -130,7 +130,7 @@ def test_while_the_service_is_away_nobody_waits_for_it_again_and_again(wrapper, 
     assert wrapper.unwrap(wrapped) == DEK
 
 
-def test_nobody_waits_again_and_again_for_a_slow_refusal(wrapper, customer, clock, monkeypatch):
+def test_a_slow_refusal_is_not_waited_for_again_at_once(wrapper, customer, clock, monkeypatch):
     wrapped = wrapper.wrap(DEK)
     epoch_keys.forget()
     asked = []
@@ -146,13 +146,13 @@ def test_nobody_waits_again_and_again_for_a_slow_refusal(wrapper, customer, cloc
             with pytest.raises(KmsUnavailable):
                 wrapper.unwrap(wrapped)
     assert len(asked) == 1
-    wrapper.wrap(DEK)  # keeps no new record out
+    wrapper.wrap(DEK)  # new records are still taken
     clock.pass_by(timedelta(seconds=11))
     assert wrapper.unwrap(wrapped) == DEK
 
 
-def test_an_earlier_epoch_that_is_refused_keeps_no_new_record_out(wrapper, customer):
-    """As where an old version of the key is switched off: reading what it wrapped fails, and nothing else."""
+def test_a_refused_earlier_epoch_key_does_not_stop_new_records(wrapper, customer):
+    """For example after an old version of the key was disabled: only reading its records fails."""
     wrapped = wrapper.wrap(DEK)
     (key,) = customer.kms.keys.values()
     key.rotate()
@@ -163,7 +163,7 @@ def test_an_earlier_epoch_that_is_refused_keeps_no_new_record_out(wrapper, custo
     assert wrapper.unwrap(wrapper.wrap(DEK)) == DEK
 
 
-def test_without_a_live_epoch_key_ingest_is_503_and_nothing_is_taken(api, queueing, customer, another_process):
+def test_without_a_live_epoch_key_ingest_is_503_and_nothing_is_stored(api, queueing, customer, another_process):
     another_process()
     customer.status = 503
     answer = api.ingest({"decision_id": "loan-1"})
@@ -190,22 +190,22 @@ def test_without_a_live_epoch_key_ingest_is_503_and_nothing_is_taken(api, queuei
         lambda wrapped: wrapped[:-40] + os.urandom(40),
     ],
 )
-def test_a_wrapped_key_that_was_changed_is_damaged_and_no_outage(wrapper, damage):
+def test_a_changed_wrapped_key_is_damage_and_not_an_outage(wrapper, damage):
     changed = damage(wrapper.wrap(DEK))
     with pytest.raises((ValueError, sealer.InvalidUnwrap)):
         wrapper.unwrap(changed)
     assert not KeyOutage.objects.exists()
 
 
-def test_threads_that_come_first_together_make_one(shared_database, organization, customer):
+def test_the_first_threads_together_make_one_epoch_key(shared_database, organization, customer):
     customer.holds(organization, Purpose.WRAPPING)
     customer.calls.clear()
     wrapper = keyring(organization.id).wrapper
-    assert len({epoch_keys._parts(each)[1] for each in at_once(8, lambda _: wrapper.wrap(DEK))}) == 1
+    assert len({epoch_keys._parts(wrapped)[1] for wrapped in at_once(8, lambda _: wrapper.wrap(DEK))}) == 1
     assert customer.calls == ["encrypt"]
 
 
-def test_while_one_thread_renews_it_the_others_go_on_with_the_last(shared_database, organization, customer, clock):
+def test_while_one_thread_renews_the_epoch_key_others_use_the_last_one(shared_database, organization, customer, clock):
     customer.holds(organization, Purpose.WRAPPING)
     wrapper = keyring(organization.id).wrapper
     before = epoch_keys._parts(wrapper.wrap(DEK))[1]
@@ -233,13 +233,15 @@ def test_two_organizations_with_one_wrapping_key_share_no_epoch_key(api, other_a
     (second,) = customer.holds(other_api.organization, Purpose.WRAPPING)
     assert first.key_id == second.key_id
     epochs = {
-        epoch_keys._parts(keyring(each.organization.id).wrapper.wrap(DEK))[1] for each in (api, other_api) for _ in "ab"
+        epoch_keys._parts(keyring(client.organization.id).wrapper.wrap(DEK))[1]
+        for client in (api, other_api)
+        for _ in "ab"
     }
     assert len(epochs) == 2
 
 
-def test_a_forked_process_has_no_epoch_key_of_its_parent_and_no_lock_that_somebody_holds(wrapper, customer):
-    """In the child nothing is asked of the network: it says what it knows and ends."""
+def test_a_forked_process_has_no_epoch_key_and_no_held_lock_of_its_parent(wrapper, customer):
+    """The child calls nothing on the network: it prints its state and ends."""
     wrapper.wrap(DEK)
     state = wrapper._state
     with state.renewing:  # as by another thread at that moment
@@ -250,8 +252,8 @@ def test_a_forked_process_has_no_epoch_key_of_its_parent_and_no_lock_that_somebo
             os.write(writer, repr(known).encode())
             os._exit(0)
         os.close(writer)
-        with open(reader) as said:
-            assert said.read() == "(None, False, 0)"
+        with open(reader) as output:
+            assert output.read() == "(None, False, 0)"
         os.waitpid(child, 0)
     assert wrapper._state is state
 

@@ -1,4 +1,4 @@
-"""An hour without the key management service loses and doubles nothing, and owners hear of it once."""
+"""An hour without the key management service loses and duplicates no record, and owners get one mail."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ def ids(prefix, count):
     return [f"{prefix}-{number}" for number in range(count)]
 
 
-def test_an_hour_of_outage_loses_and_doubles_nothing(api, queueing, customer, clock):
+def test_an_hour_of_outage_loses_and_duplicates_nothing(api, queueing, customer, clock):
     acknowledged, refused = [], []
     assert api.ingest({"decision_id": "before"}).status_code == 202
     customer.status = 503
@@ -43,7 +43,7 @@ def test_an_hour_of_outage_loses_and_doubles_nothing(api, queueing, customer, cl
     customer.status = 200
     clock.pass_by(3 * MINUTE)
     tasks.reconcile()
-    for decision_id in refused:  # as they were told to
+    for decision_id in refused:  # the client repeats these requests
         assert api.ingest({"decision_id": decision_id}).status_code == 202
     tasks.reconcile()
     assert Entry.objects.filter(state="stored").count() == 13
@@ -52,7 +52,7 @@ def test_an_hour_of_outage_loses_and_doubles_nothing(api, queueing, customer, cl
         assert api.get(f"/v1/decisions/{decision_id}/receipt").status_code == 200
 
 
-def test_what_is_queued_is_taken_for_ever_where_only_the_signing_key_is_away(api, organization, customer, clock):
+def test_without_the_signing_key_alone_records_are_queued_without_end(api, organization, customer, clock):
     customer.holds(organization, Purpose.SIGNING)
     customer.status = 503
     for hour in range(3):
@@ -65,9 +65,7 @@ def test_what_is_queued_is_taken_for_ever_where_only_the_signing_key_is_away(api
     assert reconcile() == (3, 0)
 
 
-def test_a_key_that_fails_is_left_alone_for_ever_longer_and_all_is_due_once_it_answers(
-    api, organization, customer, clock
-):
+def test_a_failing_key_has_growing_pauses_and_all_is_due_once_it_answers(api, organization, customer, clock):
     customer.holds(organization, Purpose.SIGNING)
     for decision_id in ids("loan", 20):
         api.ingest({"decision_id": decision_id})
@@ -77,7 +75,7 @@ def test_a_key_that_fails_is_left_alone_for_ever_longer_and_all_is_due_once_it_a
     asked = len(customer.calls)
     assert asked <= signing._PARALLEL_CALLS
     assert reconcile() == (0, 0)
-    assert len(customer.calls) == asked, "it is left alone"
+    assert len(customer.calls) == asked, "it is paused"
     pauses = []
     for _ in range(8):
         pauses.append(KeyOutage.objects.get().next_try_at - timezone.now())
@@ -91,7 +89,7 @@ def test_a_key_that_fails_is_left_alone_for_ever_longer_and_all_is_due_once_it_a
     assert not KeyOutage.objects.exists()
 
 
-def test_one_organization_s_outage_holds_up_no_other(api, other_api, organization, customer, monkeypatch):
+def test_an_organizations_outage_delays_no_other(api, other_api, organization, customer, monkeypatch):
     monkeypatch.setattr(reconciler, "_CHUNK", 16)  # fewer than wait for each key
     customer.holds(organization, Purpose.SIGNING)
     customer.holds(other_api.organization, Purpose.WRAPPING)
@@ -106,7 +104,7 @@ def test_one_organization_s_outage_holds_up_no_other(api, other_api, organizatio
     }
 
 
-def test_an_administrator_s_reconcile_waits_for_no_pause(api, organization, customer):
+def test_reconcile_by_an_administrator_waits_for_no_pause(api, organization, customer):
     customer.holds(organization, Purpose.SIGNING)
     api.ingest({"decision_id": "loan-1"})
     customer.status = 503
@@ -117,7 +115,7 @@ def test_an_administrator_s_reconcile_waits_for_no_pause(api, organization, cust
 
 
 def test_no_call_begins_when_the_time_of_a_batch_is_over(api, organization, customer, monkeypatch):
-    """They would end after the lease. Nobody's fault: they are due at once."""
+    """They would end after the lease. The records have not failed, so they are due at once."""
     customer.holds(organization, Purpose.SIGNING)
     for decision_id in ids("loan", 3):
         api.ingest({"decision_id": decision_id})
@@ -140,7 +138,7 @@ def people(organization, other_api):
 
 @pytest.fixture
 def failing(api, organization, customer, people, clock):
-    """The signing key of an organization fails, and its queue is looked after each minute."""
+    """Let an organization's signing key fail, and return a function that runs its queue for so many minutes."""
     customer.holds(organization, Purpose.SIGNING)
     api.ingest({"decision_id": "loan-1"})
     customer.status = 403
@@ -155,9 +153,9 @@ def failing(api, organization, customer, people, clock):
     return minutes
 
 
-def test_owners_are_told_once_of_an_outage_that_lasts_and_again_of_the_next(failing, customer, people, mailoutbox, api):
+def test_owners_get_one_mail_for_each_lasting_outage(failing, customer, people, mailoutbox, api):
     failing(4)
-    assert mailoutbox == [], "what is over soon nobody need mend"
+    assert mailoutbox == [], "a short outage needs no action"
     failing(12)
     owners = {"owner@bank.example", people[Role.OWNER]}
     assert sorted(address for mail in mailoutbox for address in mail.to) == sorted(owners)
@@ -184,7 +182,7 @@ def test_the_mail_says_which_key_since_when_and_why_and_nothing_secret(failing, 
         assert f"/admin/custody/key/{outage.key_id}/change/" in text
 
 
-def test_the_page_that_the_mail_leads_to_says_the_same(failing, signed_in):
+def test_the_page_linked_by_the_mail_says_the_same(failing, signed_in):
     failing(10)
     outage = KeyOutage.objects.select_related("key").get()
     browser = signed_in(Role.OWNER)
@@ -207,7 +205,7 @@ def test_a_mail_that_waits_is_not_sent_once_the_outage_is_over(failing, customer
     assert (send_key_alerts(), mailoutbox) == (0, [])
 
 
-def test_who_is_no_owner_any_more_is_not_told(failing, mailoutbox, clock):
+def test_a_former_owner_gets_no_mail(failing, mailoutbox, clock):
     for _ in range(10):
         clock.pass_by(MINUTE)
         tasks.reconcile()
@@ -217,7 +215,7 @@ def test_who_is_no_owner_any_more_is_not_told(failing, mailoutbox, clock):
     assert mailoutbox == []
 
 
-def test_another_key_ends_the_matter(failing, organization, mailoutbox):
+def test_another_key_ends_the_outage(failing, organization, mailoutbox):
     failing(3)
     services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
     assert not KeyOutage.objects.exists()
@@ -226,7 +224,7 @@ def test_another_key_ends_the_matter(failing, organization, mailoutbox):
     assert Entry.objects.get().state == "stored"
 
 
-def test_an_outage_of_a_key_that_was_retired_holds_up_nothing(api, organization, customer, clock):
+def test_an_outage_of_a_retired_key_delays_nothing(api, organization, customer, clock):
     (key,) = customer.holds(organization, Purpose.SIGNING)
     services.rotate_key(caller=callers.system(organization.pk), purpose=Purpose.SIGNING)
     customer.holds(organization, Purpose.WRAPPING)
@@ -259,8 +257,8 @@ def test_the_back_office_shows_what_waits_for_its_signature(api, queueing, signe
         assert len(shown) == count
 
 
-def test_a_key_that_cannot_even_be_asked_for_holds_up_no_other(api, other_api, organization, customer):
-    """As where a later version does not understand its configuration any more."""
+def test_a_key_whose_configuration_is_unreadable_delays_no_other(api, other_api, organization, customer):
+    """For example after an update to a version that does not know its configuration."""
     (broken,) = customer.holds(organization, Purpose.SIGNING)
     customer.holds(other_api.organization, Purpose.SIGNING, name="other")
     api.ingest({"decision_id": "a"})

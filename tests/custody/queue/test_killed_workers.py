@@ -25,7 +25,7 @@ RECORDS = 80
 
 @pytest.fixture
 def environment(customer, monkeypatch, settings):
-    """What the processes of a service need to reach the key management service of these tests."""
+    """Return the environment with which a service's processes reach the tests' key management service."""
     return {
         "DRS_SECRET_CUSTOMER": os.environ["DRS_SECRET_CUSTOMER"],
         "TRUSTED_CA_FILE": settings.TRUSTED_CA_FILE,
@@ -57,38 +57,42 @@ def assert_in_custody_once(live, decision_ids):
 
 
 @pytest.mark.boots
-@pytest.mark.once  # elsewhere each step is killed in test_state_machine.py
-def test_whatever_step_or_load_workers_are_killed_at_the_next_ones_finish_their_records(customer, environment):
+@pytest.mark.once  # on the other database test_state_machine.py kills each step
+def test_records_of_workers_killed_at_any_step_or_under_load_are_finished(customer, environment):
     broker = Broker()
     broker.start()
     try:
         with server(REDIS_URL=broker.url, **environment) as live:
             working = Workers(live)
             use_keys_of(live, customer)
-            taken = kill_at_each_step(live, working)
-            assert_in_custody_once(live, taken)
-            assert_in_custody_once(live, taken + kill_under_load(live, working, len(taken)))
+            acknowledged = kill_at_each_step(live, working)
+            assert_in_custody_once(live, acknowledged)
+            assert_in_custody_once(live, acknowledged + kill_under_load(live, working, len(acknowledged)))
     finally:
         broker.kill()
 
 
 def kill_at_each_step(live, working):
-    """The records that were acknowledged meanwhile."""
-    taken = []
+    """Return the ids of the records that were acknowledged meanwhile."""
+    acknowledged = []
     for number, step in enumerate([*STEPS, ""]):
         with live.client() as client:
             for letter in "abcde":
-                taken.append(f"{number}-{letter}")
-                assert client.ingest(b'{"decision_id": "%b"}' % taken[-1].encode()).status == 202
+                acknowledged.append(f"{number}-{letter}")
+                assert client.ingest(b'{"decision_id": "%b"}' % acknowledged[-1].encode()).status == 202
         worker = working.reconcile(kill_at=step)
         wait_until(lambda: has_ended(worker), "the worker is killed or has ended")  # noqa: B023
-        assert (count(live, STORED) == len(taken)) == (not step), step
+        assert (count(live, STORED) == len(acknowledged)) == (not step), step
         live.sql(RUN_OUT)
-    return taken
+    return acknowledged
 
 
 def kill_under_load(live, working, before):
-    """While messages come again, too. The records that were acknowledged meanwhile, after so many before."""
+    """Kill workers while messages repeat. Return the ids of the records that were acknowledged meanwhile.
+
+    Args:
+        before: number of records that were acknowledged before.
+    """
     answers: Counter[int] = Counter()
 
     def send(sender: int) -> None:
@@ -99,18 +103,18 @@ def kill_under_load(live, working, before):
 
     senders = [threading.Thread(target=send, args=(sender,)) for sender in range(4)]
     running = [working.worker("custody") for _ in range(2)]
-    for each in senders:
-        each.start()
+    for thread in senders:
+        thread.start()
     for goal in range(RECORDS // 4, RECORDS // 2 + 1, RECORDS // 4):
         wait_until(lambda: count(live, STORED) >= before + goal, "records are stored")  # noqa: B023
         running.pop(0).kill()
         live.sql(RUN_OUT)
         running.append(working.worker("custody"))
-    for each in senders:
-        each.join()
+    for thread in senders:
+        thread.join()
     live.sql(RUN_OUT)
     working.reconcile()
-    wait_until(lambda: count(live, STORED) == before + RECORDS, "what the killed ones held is stored too")
+    wait_until(lambda: count(live, STORED) == before + RECORDS, "the records of killed workers are stored too")
     assert answers == {202: RECORDS}
     for worker in running:
         worker.kill()

@@ -1,4 +1,4 @@
-"""A backlog of one organization's records, behind a key service that does not answer, holds up no other work."""
+"""A backlog of one organization's records behind a silent key service delays no other work."""
 
 import json
 import os
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.boots, pytest.mark.once]
 
 @pytest.fixture
 def silent(customer, monkeypatch):
-    """A key service that takes requests for signatures and does not answer. Set once it was asked."""
+    """Return an event that is set when a key service, which does not answer, is asked for a signature."""
     asked, ended, answer = Event(), Event(), customer.google.kms.answer
 
     def wait(request):
@@ -57,12 +57,12 @@ def test_while_a_key_service_is_silent_a_code_a_poll_and_an_alert_go_through(
             try:
                 live.manage("shell", "-c", "from custody.tasks import reconcile; reconcile.delay()")
                 wait_until(silent.is_set, "the worker waits for a signature")
-                stop(workers["custody"])  # and will wait for ever
+                stop(workers["custody"])  # so that it waits for ever
                 assert_neighbours_go_on(live, folder)
                 assert live.sql("SELECT count(*) FROM custody_entry WHERE state = 'stored'") == [(1,)]
             finally:
-                for each_worker in workers.values():
-                    each_worker.kill()
+                for worker in workers.values():
+                    worker.kill()
     finally:
         broker.kill()
 

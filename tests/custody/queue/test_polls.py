@@ -1,4 +1,4 @@
-"""A connector's poll takes what is queued for taken, and counts it once."""
+"""A connector's poll counts a queued record as new, once."""
 
 import os
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def connector(organization, settings, tmp_path):
     settings.CONNECTOR_DIRECTORIES = [str(tmp_path)]
     (tmp_path / "a.ndjson").write_text('{"decision_id": "a"}\n{"decision_id": "b"}\n')
-    os.utime(tmp_path / "a.ndjson", (0, 0))  # what was written just now may not be complete yet
+    os.utime(tmp_path / "a.ndjson", (0, 0))  # old enough: a new file may be incomplete
     caller = callers.system(organization.pk)
     return connectors.create_connector(caller=caller, kind="directory", name="Loans", config={"path": str(tmp_path)})
 
@@ -36,9 +36,7 @@ def test_records_that_are_queued_are_new_once_and_move_the_cursor(queueing, conn
     assert reconcile() == (2, 0)
 
 
-def test_while_no_epoch_key_can_be_had_a_poll_takes_nothing_and_comes_again(
-    queueing, connector, customer, another_process
-):
+def test_without_an_epoch_key_a_poll_stores_nothing_and_is_repeated(queueing, connector, customer, another_process):
     another_process()
     customer.status = 503
     connectors.poll_due()
@@ -49,7 +47,7 @@ def test_while_no_epoch_key_can_be_had_a_poll_takes_nothing_and_comes_again(
     assert not Entry.objects.exists()
 
 
-def test_polls_pause_while_too_many_records_wait_and_go_on_once_they_are_signed(
+def test_polls_pause_while_too_many_records_wait_and_continue_once_they_are_signed(
     queueing, connector, settings, tmp_path, api
 ):
     settings.MAX_QUEUED_RECORDS = 2

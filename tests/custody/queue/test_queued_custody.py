@@ -1,4 +1,4 @@
-"""With a key at a key management service a record is taken at once, and signed, stored and proved soon after."""
+"""With a key in a key management service, a record is queued at once, and signed, stored and provable soon after."""
 
 import base64
 import hashlib
@@ -37,7 +37,7 @@ def states():
 
 
 def verifies(api: Api, receipt: dict) -> bool:
-    """With the public key that the API lists, as somebody checks it who trusts nothing else."""
+    """Whether a receipt verifies under the key that the API lists, checked without our own verifier."""
     listed = api.get("/v1/custody/keys").json()["items"]
     (key,) = [key for key in listed if key["key_id"] == receipt["key_id"]]
     statement = base64.b64decode(receipt["envelope"]["payload"])
@@ -50,8 +50,8 @@ def verifies(api: Api, receipt: dict) -> bool:
 
 
 @pytest.mark.once
-def test_ingest_answers_202_and_asks_nobody_for_a_signature(api, queueing_for_each, customer):
-    api.ingest({"decision_id": "first"})  # with it comes the epoch key
+def test_ingest_answers_202_and_calls_no_key_service(api, queueing_for_each, customer):
+    api.ingest({"decision_id": "first"})  # this call makes the epoch key
     customer.calls.clear()
     answer = api.ingest(RAW)
     assert answer.status_code == 202
@@ -66,7 +66,7 @@ def test_a_queued_record_is_read_listed_and_not_yet_proved(api, queueing_for_eac
     api.ingest(RAW)
     assert api.get(f"{PATH}/record").content == RAW
     assert api.get(PATH).json()["custody"] == "queued"
-    assert [each["custody"] for each in api.get("/v1/decisions").json()["items"]] == ["queued"]
+    assert [item["custody"] for item in api.get("/v1/decisions").json()["items"]] == ["queued"]
     receipt = api.get(f"{PATH}/receipt")
     assert (receipt.status_code, receipt["Retry-After"]) == (202, "5")
     assert set(receipt.json()) == {"decision_id", "record_id", "custody"}
@@ -80,7 +80,9 @@ def test_the_job_signs_and_stores_it_and_its_receipt_verifies(api, queueing_for_
     receipt = api.get(f"{PATH}/receipt")
     assert receipt.status_code == 200
     assert set(receipt.json()) == RECEIPT
-    assert base64.b64decode(receipt.json()["envelope"]["payload"]) == statement, "what others build on"
+    assert base64.b64decode(receipt.json()["envelope"]["payload"]) == statement, (
+        "records that build on it name this statement"
+    )
     assert verifies(api, receipt.json())
     assert api.get(f"{PATH}/record").content == RAW
     assert len(list(vaults.current().list(f"{queueing_for_each.id.hex}/records/"))) == 1
@@ -106,10 +108,10 @@ def test_the_algorithm_is_that_of_the_key(api, organization, customer):
     ]  # fmt: skip
 
 
-def test_a_replay_of_what_is_queued_is_202_and_other_content_409(api, queueing_for_each):
+def test_a_replay_of_a_queued_record_is_202_and_other_content_409(api, queueing_for_each):
     first = api.ingest(RAW).json()
-    spelled_anew = json.dumps(json.loads(RAW, parse_float=str), indent=1).replace('"1.50"', "1.50").encode()
-    for same in (RAW, spelled_anew):
+    respelled = json.dumps(json.loads(RAW, parse_float=str), indent=1).replace('"1.50"', "1.50").encode()
+    for same in (RAW, respelled):
         answer = api.ingest(same)
         assert (answer.status_code, answer.json()) == (202, first)
     assert api.ingest({"decision_id": "loan-1"}).status_code == 409
@@ -139,7 +141,7 @@ def test_a_receipt_is_waited_for_also_between_its_signature_and_the_vault(api, q
 
 
 @pytest.mark.once
-def test_who_waits_waits_no_longer_than_asked_and_never_long(api, queueing, monkeypatch):
+def test_a_receipt_is_waited_for_no_longer_than_asked(api, queueing, monkeypatch):
     api.ingest(RAW)
     waited = []
     now = selectors.time.monotonic()
@@ -151,12 +153,12 @@ def test_who_waits_waits_no_longer_than_asked_and_never_long(api, queueing, monk
         assert api.get(f"{PATH}/receipt", wait=refused).status_code == 422
 
 
-def test_a_process_keeps_a_thread_for_those_who_do_not_wait():
+def test_a_process_keeps_a_thread_free_of_waiting():
     assert THREADS > selectors.WAITING_AT_ONCE
 
 
 @pytest.mark.once
-def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queueing, monkeypatch):
+def test_a_limited_number_of_requests_wait_and_others_are_answered_at_once(api, queueing, monkeypatch):
     api.ingest(RAW)
 
     def sleep(seconds):
@@ -169,7 +171,7 @@ def test_only_some_wait_at_a_time_and_the_others_are_answered_at_once(api, queue
 
 
 @pytest.mark.once
-def test_nothing_that_waits_or_is_sent_holds_a_word_of_the_record(api, queueing, monkeypatch):
+def test_queue_and_messages_have_no_word_of_the_record(api, queueing, monkeypatch):
     sent = []
     monkeypatch.setattr("config.celery._send", sent.append)
     api.ingest(RAW)
@@ -186,7 +188,7 @@ def test_nothing_that_waits_or_is_sent_holds_a_word_of_the_record(api, queueing,
 
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_what_is_queued_wakes_a_worker_with_nothing_but_the_name_of_the_task(api, queueing, monkeypatch):
+def test_a_queued_record_wakes_a_worker_with_the_name_of_the_task_alone(api, queueing, monkeypatch):
     sent = []
     monkeypatch.setattr("custody.tasks.reconcile.apply_async", lambda *args, **options: sent.append((args, options)))
     api.ingest(RAW)
@@ -210,10 +212,10 @@ def test_rotating_back_to_a_local_key_signs_what_is_queued_with_it_and_queues_no
 
 
 @pytest.mark.parametrize(("content", "conflicts"), [(1, 0), (2, 1)])
-def test_what_the_vault_holds_already_is_the_record_and_other_content_that_was_queued_is_in_the_audit_trail(
+def test_an_object_in_the_vault_wins_over_other_queued_content_which_is_audited(
     api, filesystem_vault, queueing, content, conflicts
 ):
-    """An older database was restored, and has forgotten a record that was acknowledged with its receipt."""
+    """After a restore of an older database, which has lost an acknowledged record with its receipt."""
     api.ingest({"decision_id": "loan-1", "content": 1})
     reconcile()
     receipt = api.get(f"{PATH}/receipt").json()
@@ -228,12 +230,12 @@ def test_what_the_vault_holds_already_is_the_record_and_other_content_that_was_q
     assert AuditEvent.objects.filter(verb="record.conflict").count() == 2 * conflicts
 
 
-# ── what is queued is believed only if we have queued it ──
+# ── a queued row is trusted only if this service has queued it ──
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("change", ["statement", "signature", "key", "body"])
-def test_what_somebody_put_into_the_queue_is_neither_read_nor_signed(api, queueing, customer, change):
+def test_a_forged_queued_row_is_neither_read_nor_signed(api, queueing, customer, change):
     api.ingest(RAW)
     entry, waiting = Entry.objects.get(), WaitingObject.objects.get()
     forged = bytes(entry.statement).replace(b'"kind":"decision"', b'"kind":"decisioN"')
@@ -258,7 +260,7 @@ def test_what_somebody_put_into_the_queue_is_neither_read_nor_signed(api, queuei
 
 @pytest.mark.once
 @pytest.mark.parametrize("state", ["reserved", "stored"])
-def test_what_only_the_queue_has_sealed_passes_for_nothing_signed(api, queueing, state):
+def test_a_provisional_signature_does_not_pass_for_a_final_one(api, queueing, state):
     api.ingest(RAW)
     with unguarded():
         Entry.objects.update(state=state)
@@ -284,7 +286,7 @@ def test_bulk_lines_say_queued_and_their_replays_too(api, queueing, each_vault):
     lines = b'{"decision_id": "a"}\n{"decision_id": "a"}\nx\n{"decision_id": "a", "b": 1}\n{"decision_id": "c"}\n'
     answer = api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson")
     answered = [json.loads(line) for line in answer.getvalue().splitlines()]
-    assert [each["status"] for each in answered] == ["queued", "queued", "invalid", "conflict", "queued"]
+    assert [line["status"] for line in answered] == ["queued", "queued", "invalid", "conflict", "queued"]
     assert "is_new" not in answered[0]
     assert reconcile() == (2, 0)
     again = api.post("/v1/ingest/srf/batch", lines, "application/x-ndjson").getvalue().splitlines()
@@ -300,7 +302,7 @@ def test_a_queued_line_has_no_receipt_until_it_is_signed(api, queueing):
         reconcile()
 
 
-def test_a_review_of_what_is_queued_is_taken_and_builds_on_the_statement_that_is_signed_later(api, queueing):
+def test_a_review_of_a_queued_decision_is_queued_and_builds_on_its_later_statement(api, queueing):
     api.ingest(RAW)
     answer = reconsider(api)
     assert answer.status_code == 202
@@ -313,7 +315,7 @@ def test_a_review_of_what_is_queued_is_taken_and_builds_on_the_statement_that_is
     assert verifies(api, review)
 
 
-def test_a_review_that_comes_again_while_it_is_queued_is_answered_as_before(api, queueing):
+def test_a_repeated_review_that_is_queued_gets_the_same_answer(api, queueing):
     api.ingest(RAW)
     body, headers = json.dumps(REVIEW).encode(), {"HTTP_IDEMPOTENCY_KEY": "one"}
     path = f"{PATH}/reconsideration"

@@ -1,4 +1,4 @@
-"""Callers and workers at the same time: one record each, one signature each, and a true answer for everybody."""
+"""Callers and workers at the same time: one record each, one signature each, and a true answer for each caller."""
 
 from collections import Counter
 from datetime import timedelta
@@ -30,20 +30,20 @@ def post(api, raw):
     return Api(api.organization, api.token).ingest(raw)
 
 
-def test_posts_of_one_record_are_one_that_is_queued_and_all_are_told_so(racing_api):
+def test_parallel_posts_of_one_record_queue_it_once_and_get_one_answer(racing_api):
     answers = at_once(12, lambda _: post(racing_api, b'{"decision_id": "loan-1"}'))
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.content for answer in answers}) == 1
     assert Decision.objects.count() == WaitingObject.objects.count() == 1
 
 
-def test_of_different_records_of_one_id_one_is_queued_and_the_others_are_conflicts(racing_api):
+def test_one_of_several_contents_of_an_id_is_queued_and_others_conflict(racing_api):
     answers = at_once(12, lambda number: post(racing_api, b'{"decision_id": "loan-1", "amount": %d}' % number))
     assert Counter(answer.status_code for answer in answers) == {202: 1, 409: 11}
 
 
-def test_posts_and_readers_meet_workers_and_everybody_is_told_the_truth(racing_api):
-    """Row and object change together: nobody sees the one without the other."""
+def test_posts_and_reads_beside_workers_get_true_answers(racing_api):
+    """Row and object change together, so that no reader sees one without the other."""
     post(racing_api, b'{"decision_id": "loan-1"}')
 
     def work(number):
@@ -51,15 +51,15 @@ def test_posts_and_readers_meet_workers_and_everybody_is_told_the_truth(racing_a
             reconcile()
             return [200]
         api = Api(racing_api.organization, racing_api.token)
-        found = [api.get("/v1/decisions/loan-1/record").status_code for _ in range(10)]
-        return [*found, *(api.ingest(b'{"decision_id": "loan-1"}').status_code for _ in range(5))]
+        read = [api.get("/v1/decisions/loan-1/record").status_code for _ in range(10)]
+        return [*read, *(api.ingest(b'{"decision_id": "loan-1"}').status_code for _ in range(5))]
 
-    told = {status for each in at_once(6, work) for status in each}
-    assert told <= {200, 202, 503}
+    statuses = {status for results in at_once(6, work) for status in results}
+    assert statuses <= {200, 202, 503}
     assert Entry.objects.get().state == "stored"
 
 
-def test_workers_at_work_together_sign_and_store_each_record_once(racing_api, customer):
+def test_parallel_workers_sign_and_store_each_record_once(racing_api, customer):
     for number in range(30):
         racing_api.ingest({"decision_id": f"loan-{number}"})
     customer.calls.clear()
@@ -70,8 +70,8 @@ def test_workers_at_work_together_sign_and_store_each_record_once(racing_api, cu
 
 
 @pytest.mark.django_db
-def test_who_lost_the_lease_while_signing_changes_nothing(api, queueing):
-    """A worker that was stopped: what it claimed was claimed by another, who is still at work."""
+def test_a_worker_that_lost_its_lease_while_signing_changes_nothing(api, queueing):
+    """The worker was stopped, and another one has claimed its rows and still works on them."""
     api.ingest({"decision_id": "loan-1"})
     queue = WaitingObject.objects.select_related("record")
     (stopped,) = leases.claim(queue, lasts=services.LEASE)
@@ -85,7 +85,7 @@ def test_who_lost_the_lease_while_signing_changes_nothing(api, queueing):
 
 
 @pytest.mark.django_db
-def test_a_worker_that_died_after_signing_signs_nothing_anew(api, queueing, customer):
+def test_after_a_crash_behind_signing_nothing_is_signed_again(api, queueing, customer):
     api.ingest({"decision_id": "loan-1"})
     claimed = leases.claim(WaitingObject.objects.select_related("record"), lasts=services.LEASE)
     sign_queued(claimed, lease=services.LEASE)

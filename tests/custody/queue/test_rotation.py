@@ -1,4 +1,4 @@
-"""A customer's key takes a local one's place, another key its place, and a local one the place of that."""
+"""Rotation between local keys and a customer's keys, in every direction."""
 
 from dataclasses import replace
 
@@ -41,9 +41,7 @@ def assert_all_read(api, *decision_ids):
 
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", BOTH)
-def test_records_of_every_key_that_there_was_open_and_verify_under_theirs(
-    api, organization, customer, purpose, another_process
-):
+def test_records_of_every_earlier_key_open_and_verify_under_it(api, organization, customer, purpose, another_process):
     api.ingest({"decision_id": "local"})
     customer.holds(organization, purpose, name="one")
     api.ingest({"decision_id": "one"})
@@ -88,7 +86,7 @@ def test_settings_without_a_provider_make_no_local_key(organization):
 
 @pytest.mark.once
 @pytest.mark.parametrize("config", [["kms_key"], ["=x"]])
-def test_the_command_refuses_what_is_no_setting(organization, config):
+def test_the_command_refuses_an_argument_that_is_no_setting(organization, config):
     with pytest.raises(CommandError, match="NAME=VALUE"):
         call_command(
             "custody_rotate_key", "--organization", organization.slug, "--purpose", "wrapping", "--provider", "gcp",
@@ -99,7 +97,7 @@ def test_the_command_refuses_what_is_no_setting(organization, config):
 @pytest.mark.once
 @pytest.mark.parametrize("purpose", BOTH)
 @pytest.mark.parametrize("spoil", ["disabled", "denied", "away"])
-def test_a_key_that_cannot_be_used_is_not_taken(api, organization, customer, purpose, spoil):
+def test_an_unusable_key_is_refused(api, organization, customer, purpose, spoil):
     api.ingest({"decision_id": "before"})
     rows, config = list(Key.objects.values()), customer.key(purpose)
     if spoil == "disabled":
@@ -130,7 +128,7 @@ def test_a_key_that_cannot_be_used_is_not_taken(api, organization, customer, pur
         ({"secret_ref": "hunter2"}, "secret_ref"),
     ],
 )
-def test_a_wrong_setting_is_named_and_nothing_is_asked(organization, customer, changes, says):
+def test_a_wrong_setting_is_named_and_nothing_is_called(organization, customer, changes, says):
     with pytest.raises(ConfigurationRefused) as refused:
         rotate(organization, Purpose.WRAPPING, "gcp", customer.key(Purpose.WRAPPING) | changes)
     assert says in refused.value.sentence or says in str(refused.value)
@@ -139,14 +137,14 @@ def test_a_wrong_setting_is_named_and_nothing_is_asked(organization, customer, c
 
 
 @pytest.mark.once
-def test_what_of_a_configuration_is_about_storage_is_not_kept(organization, customer):
+def test_settings_of_storage_are_not_stored_with_a_key(organization, customer):
     config = customer.key(Purpose.WRAPPING) | {"bucket": "records", "prefix": "a/", "endpoint": "https://localhost"}
     key = rotate(organization, Purpose.WRAPPING, "gcp", config)
     assert set(key.configuration) == {"kms_key", "secret_ref", "kms_endpoint"}
 
 
 @pytest.mark.once
-def test_the_audit_trail_says_who_holds_the_new_key(organization, customer):
+def test_the_audit_trail_has_the_provider_of_the_new_key(organization, customer):
     (key,) = customer.holds(organization, Purpose.WRAPPING)
     event = AuditEvent.objects.get(verb="custody_key.rotated")
     assert (event.object_id, event.detail["provider"]) == (key.key_id, "gcp")
@@ -155,7 +153,7 @@ def test_the_audit_trail_says_who_holds_the_new_key(organization, customer):
 
 @pytest.mark.once
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.OWNER])
-def test_only_an_owner_brings_a_key(organization, customer, role):
+def test_only_an_owner_may_rotate_to_a_customers_key(organization, customer, role):
     caller = replace(callers.system(organization.id), role=role)
     with pytest.raises(NotAllowed):
         services.rotate_key(caller=caller, purpose=Purpose.SIGNING, provider="gcp", config={})
@@ -163,7 +161,7 @@ def test_only_an_owner_brings_a_key(organization, customer, role):
 
 
 @pytest.mark.parametrize("purpose", BOTH)
-def test_a_key_that_was_in_use_before_is_taken_up_again(api, organization, customer, purpose):
+def test_a_former_key_becomes_active_again(api, organization, customer, purpose):
     config = customer.key(purpose)
     first = rotate(organization, purpose, "gcp", config)
     api.ingest({"decision_id": "a"})
@@ -189,7 +187,7 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
     remembered = dict(keyrings._known._rows)
     again = rotate(organization, Purpose.SIGNING, "gcp", config | {"secret_ref": "env:DRS_SECRET_OTHER"})
     assert again.pk == key.pk
-    keyrings._known._rows.update(remembered)  # as in a process that has not heard of it
+    keyrings._known._rows.update(remembered)  # a process without news of the change
     assert keyring(organization.id) is not known
     monkeypatch.delenv("DRS_SECRET_CUSTOMER")
     another_process()
@@ -197,7 +195,7 @@ def test_other_credentials_for_the_same_key_take_effect_in_every_process(
     assert reconcile() == (1, 0)
 
 
-def test_a_running_process_queues_and_stops_queueing_as_another_one_says(api, organization, customer, monkeypatch):
+def test_a_running_process_follows_another_ones_rotations(api, organization, customer, monkeypatch):
     monkeypatch.setattr(changes, "SECONDS", 0)
     api.ingest({"decision_id": "a"})
     before = dict(keyrings._known._rows)
@@ -210,9 +208,7 @@ def test_a_running_process_queues_and_stops_queueing_as_another_one_says(api, or
     assert api.ingest({"decision_id": "c"}).status_code == 201
 
 
-def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_once(
-    shared_database, organization, customer, api_for
-):
+def test_records_stored_while_keys_rotate_are_in_custody_once(shared_database, organization, customer, api_for):
     senders = [api_for(organization) for _ in range(3)]
 
     def work(number):
@@ -228,7 +224,7 @@ def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_on
             return []
         return [senders[number].ingest({"decision_id": f"{number}-{i}"}).status_code for i in range(8)]
 
-    statuses = [status for each in at_once(5, work) for status in each]
+    statuses = [status for results in at_once(5, work) for status in results]
     assert set(statuses) <= {201, 202}
     reconcile()
     keyrings.forget()
@@ -241,7 +237,7 @@ def test_records_taken_while_keys_rotate_between_here_and_there_are_all_there_on
             assert senders[number].get(f"/v1/decisions/{number}-{i}/receipt").status_code == 200
 
 
-def test_two_who_bring_the_same_key_at_once_leave_one_row_in_use(shared_database, organization, customer):
+def test_parallel_rotations_to_one_key_leave_one_active_row(shared_database, organization, customer):
     keyring(organization.id)
     config = customer.key(Purpose.WRAPPING)
     at_once(4, lambda _: rotate(organization, Purpose.WRAPPING, "gcp", config))
@@ -253,7 +249,7 @@ def test_two_who_bring_the_same_key_at_once_leave_one_row_in_use(shared_database
 
 
 @pytest.mark.once
-def test_a_key_that_is_held_elsewhere_has_no_secret_here_and_asks_for_no_master_key(organization, customer, capsys):
+def test_a_key_in_a_key_service_has_no_secret_here_and_needs_no_master_key(organization, customer, capsys):
     customer.holds(organization, *BOTH)
     wrapped_secrets.probe()
     call_command("keys_import")
@@ -264,7 +260,7 @@ def test_a_key_that_is_held_elsewhere_has_no_secret_here_and_asks_for_no_master_
 
 
 @pytest.mark.parametrize("columns", [{"purpose": "index"}, {"wrapped_by": "x"}])
-def test_the_database_keeps_no_secret_of_others_and_gives_no_index_key_away(organization, columns):
+def test_the_database_refuses_foreign_secrets_and_foreign_index_keys(organization, columns):
     row = {"organization": organization, "purpose": "signing", "provider": "aws", "key_id": "a", **columns}
     with pytest.raises(IntegrityError), transaction.atomic():
         Key.objects.create(**row)

@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order: no acknowledged record is lost, and none is there twice."""
+"""In any order of events, no acknowledged record is lost or stored twice."""
 
 import itertools
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Killed(BaseException):
 
 
 class Custody(RuleBasedStateMachine):
-    """Of an organization of its own."""
+    """Events in the custody of one new organization."""
 
     new_api: Callable[[], Api]
     customer: Customer
@@ -57,7 +57,7 @@ class Custody(RuleBasedStateMachine):
         self.customer.status = 200
         self.vault_up()
         try:
-            for _ in range(2):  # a lease of somebody who was killed, and a pause
+            for _ in range(2):  # the lease of a killed worker ends, then a pause
                 self.work(minutes=20)
             self.every_acknowledged_record_is_here_once()
             assert set(Entry.objects.values_list("state", flat=True)) <= {"stored"}
@@ -73,18 +73,18 @@ class Custody(RuleBasedStateMachine):
 
     @rule(decision_id=IDS, content=CONTENTS)
     def ingest(self, decision_id, content):
-        """A new record, its replay, or other content of an id that is taken."""
+        """Send a new record, a replay, or other content of a known id."""
         known = self.acknowledged.get(decision_id)
         with self.now():
             answer = self.api.ingest({"decision_id": decision_id, "content": content})
         if answer.status_code == 503:
             self.refused.add((decision_id, content))
             return
-        if answer.status_code == 409 and known is None:  # other content that nobody was told of is on its way
+        if answer.status_code == 409 and known is None:  # a request that got 503 has queued other content
             assert self.refused & {(decision_id, other) for other in (1, 2) if other != content}
             return
         if known is None:
-            assert answer.status_code in (200, 201, 202)  # 200: it is here, and nobody was told so far
+            assert answer.status_code in (200, 201, 202)  # 200: an earlier request that got 503 has stored it
             self.acknowledged[decision_id] = content
         else:
             assert answer.status_code in ((200, 202) if known == content else (409,))
@@ -93,16 +93,16 @@ class Custody(RuleBasedStateMachine):
 
     @rule(minutes=st.sampled_from([0, 1, 20]))
     def work(self, minutes):
-        """The job runs, now or later."""
+        """Run the job, now or later."""
         self.time += timedelta(minutes=minutes)
         with self.now():
             services.reconcile()
 
-    @rule(step=st.sampled_from(["before signatures are kept", "before the put", "after the put"]))
+    @rule(step=st.sampled_from(["before signatures are saved", "before the put", "after the put"]))
     def crash(self, step):
-        """The job is killed in the middle."""
+        """Kill the job in the middle."""
         target = {
-            "before signatures are kept": (sign, "_save_signed"),
+            "before signatures are saved": (sign, "_save_signed"),
             "before the put": (vaults.current(), "put_new"),
             "after the put": (complete, "mark_stored"),
         }[step]
@@ -157,15 +157,15 @@ class Custody(RuleBasedStateMachine):
     def what_is_acknowledged_reads_as_it_was_sent(self):
         if self.vault_is_up and self.customer.status == 200:
             for decision_id, content in self.acknowledged.items():
-                found = self.api.get(f"/v1/decisions/{decision_id}/record")
-                assert (found.status_code, found.json()["content"]) == (200, content)
+                answer = self.api.get(f"/v1/decisions/{decision_id}/record")
+                assert (answer.status_code, answer.json()["content"]) == (200, content)
 
     def now(self):
         return time_machine.travel(self.time)
 
 
 @pytest.mark.django_db
-def test_no_order_of_events_loses_or_doubles_an_acknowledged_record(each_vault, customer, api_for, monkeypatch):
+def test_no_order_of_events_loses_or_duplicates_an_acknowledged_record(each_vault, customer, api_for, monkeypatch):
     numbers = itertools.count()
 
     class OfThisTest(Custody):

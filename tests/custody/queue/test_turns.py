@@ -1,4 +1,4 @@
-"""Waiting objects are claimed by age, with a turn for each organization, at a cost that no backlog raises."""
+"""Waiting objects are claimed by age, with a turn for each organization, at a cost independent of the backlog."""
 
 import uuid
 from collections import defaultdict
@@ -25,7 +25,7 @@ BATCH = 50
 
 
 def queue(organization, count, *, state=Entry.State.QUEUED, **columns):
-    """Let so many objects wait, each a second younger than the one before, under ids that say nothing of it."""
+    """Let so many objects wait, each a second younger than the one before, under random ids."""
     begun = timezone.now() - timedelta(days=1)
     entries = [
         Entry(
@@ -54,7 +54,7 @@ def test_the_oldest_are_claimed_first_whatever_their_ids(organization):
     assert line.claim(BATCH) == []
 
 
-def test_what_is_held_or_pauses_is_claimed_once_its_time_has_come(organization):
+def test_a_leased_or_paused_object_is_claimed_after_its_lease_or_pause(organization):
     now = timezone.now()
     queue(organization, 5, next_try_at=now + timedelta(minutes=1))
     queue(organization, 5, lease_token=uuid.uuid4(), lease_until=now + timedelta(minutes=1))
@@ -77,8 +77,8 @@ def test_a_backlog_takes_one_batch_before_another_organizations_first_record(org
 
 def test_more_organizations_than_a_batch_holds_each_have_their_turn_in_a_round(organization, other_api, monkeypatch):
     monkeypatch.setattr(turns, "_MIN_SHARE", 1)
-    for each_one in (organization, other_api.organization):
-        queue(each_one, 3)
+    for owner in (organization, other_api.organization):
+        queue(owner, 3)
     line = Turns()
     claimed = [owners(line.claim(1))[0] for _ in range(6)]
     assert claimed == [organization.pk, other_api.organization.pk] * 3 or claimed == [
@@ -86,7 +86,7 @@ def test_more_organizations_than_a_batch_holds_each_have_their_turn_in_a_round(o
     ] * 3  # fmt: skip
 
 
-def test_while_a_signing_key_is_left_alone_what_is_signed_goes_on(queueing):
+def test_while_a_signing_key_is_paused_signed_objects_are_claimed(queueing):
     queue(queueing, 60)
     signed = queue(queueing, 3, state=Entry.State.RESERVED)
     key = Key.objects.get(organization=queueing, purpose=Purpose.SIGNING, retired_at=None)
@@ -95,7 +95,7 @@ def test_while_a_signing_key_is_left_alone_what_is_signed_goes_on(queueing):
 
 
 def test_a_claim_reads_no_more_rows_of_a_greater_backlog(organization, other_api):
-    """Ready ones, paused ones and those of others are all looked past by the index."""
+    """The index skips ready rows, paused ones and those of other organizations."""
 
     def read(more):
         later = timezone.now() + timedelta(hours=1)
@@ -149,7 +149,7 @@ def test_slow_organizations_leave_a_fast_one_most_of_the_time_and_get_a_part(
 
     spent = line.run(400, cost)
     assert spent[fast.pk] > 0.8 * sum(spent.values())
-    assert all(spent[each_one.pk] for each_one in slow)
+    assert all(spent[owner.pk] for owner in slow)
     line.run(200, lambda batch: 0.8)
     assert max(line.run(100, lambda batch: 0.8), key=str) is None, "those that became fast share batches again"
 
@@ -162,9 +162,7 @@ def test_an_organization_that_is_slow_only_beside_others_costs_them_little(organ
     assert spent[fast.pk] == pytest.approx(spent[organization.pk], rel=0.1)
 
 
-def test_a_slow_organization_without_neighbours_goes_on_and_gets_larger_batches_as_it_gets_faster(
-    organization, monkeypatch
-):
+def test_a_slow_organization_without_neighbours_gets_larger_batches_as_it_gets_faster(organization, monkeypatch):
     line = _Simulated(monkeypatch, organization)
     assert line.run(11, lambda batch: 5.5) == {organization.pk: 11}
     sizes = []
@@ -190,7 +188,7 @@ def test_a_clock_that_is_ahead_or_behind_delays_neither_its_objects_nor_others(o
         assert len(Turns().claim(BATCH)) >= BATCH // 2, "by a worker that is behind"
 
 
-def test_a_worker_whose_clock_is_ahead_leaves_a_signing_key_alone_for_itself_only(queueing):
+def test_a_worker_whose_clock_is_ahead_pauses_a_signing_key_for_itself_only(queueing):
     queue(queueing, 1)
     key = Key.objects.get(organization=queueing, purpose=Purpose.SIGNING, retired_at=None)
     with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
@@ -199,7 +197,7 @@ def test_a_worker_whose_clock_is_ahead_leaves_a_signing_key_alone_for_itself_onl
     assert len(Turns().claim(BATCH)) == 1
 
 
-def test_rounds_go_on_where_the_last_slice_ended_whatever_the_age_of_backlogs(organization, other_api, monkeypatch):
+def test_rounds_continue_after_the_last_slice_whatever_the_age_of_backlogs(organization, other_api, monkeypatch):
     monkeypatch.setattr(turns, "_MIN_SHARE", 1)
     queue(organization, 10)
     queue(other_api.organization, 1)
