@@ -156,7 +156,7 @@ class OneTimeCode(Leased):
 
     email = models.EmailField(max_length=254)
     intent = models.CharField(max_length=64)
-    client = models.CharField(max_length=45, help_text="Address of whoever asked.")
+    client = models.CharField(max_length=45, help_text="Network address of the request.")
     browser = models.CharField(max_length=64, help_text="Digest of the cookie of the browser in which the code works.")
     known = models.BooleanField(default=False, help_text="Whether a code of this address was used there before.")
     digest = models.CharField(max_length=64, blank=True)

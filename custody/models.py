@@ -341,7 +341,7 @@ class Disposal(Leased):
     journaled = models.BooleanField(default=False)
     finished_at = models.DateTimeField(null=True)
     kept_until = models.DateTimeField(null=True, help_text="By the lock of its storage: the object, without its key.")
-    recoverable_until = models.DateTimeField(null=True, help_text="By whoever administers its storage: soft delete.")
+    recoverable_until = models.DateTimeField(null=True, help_text="By an administrator of its storage: soft delete.")
     problem = models.CharField(max_length=300, blank=True, help_text="Why it is not finished, at the last attempt.")
 
     objects = DisposalQuerySet.as_manager()

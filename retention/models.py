@@ -29,8 +29,8 @@ class Policy(models.Model):
     created_by = models.CharField(max_length=300)
     created_at = models.DateTimeField()
     shortens = models.BooleanField()
-    announced_at = models.DateTimeField(null=True, help_text="When the first owner was told of one that shortens.")
-    begins_at = models.DateTimeField(null=True, help_text="For the daily run. Empty until an owner was told.")
+    announced_at = models.DateTimeField(null=True, help_text="When the first owner was notified of a shorter period.")
+    begins_at = models.DateTimeField(null=True, help_text="For the daily run. Empty until an owner was notified.")
 
     objects = TenantQuerySet.as_manager()
 
