@@ -96,13 +96,13 @@ class RecipientForm(ActionForm):
 
     PARTS = ("name", "address", "email", "reference")
 
-    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=recipients.MAX_LINE)
+    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=recipients.MAX_WIDTH)
     recipient_address = forms.CharField(
         label="Recipient's postal address",
         required=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=f"With the name at most {recipients.MAX_LINES} lines of {recipients.MAX_LINE} characters.",
+        help_text=f"With the name at most {recipients.MAX_LINES} lines of {recipients.MAX_WIDTH} characters.",
     )
     recipient_email = forms.EmailField(label="Recipient's e-mail address", required=False)
     recipient_reference = forms.CharField(
@@ -246,9 +246,9 @@ class SettingsForm(forms.ModelForm):
         label="Printed although the default list has them",
         help_text="Names of fields, one a line. The audit trail keeps who let letters print them.",
     )
-    signatory_name = forms.CharField(label="Who signs letters", required=False, max_length=recipients.MAX_LINE)
-    signatory_function = forms.CharField(label="Their function", required=False, max_length=recipients.MAX_LINE)
-    signatory_telephone = forms.CharField(label="Their telephone", required=False, max_length=recipients.MAX_LINE)
+    signatory_name = forms.CharField(label="Who signs letters", required=False, max_length=recipients.MAX_WIDTH)
+    signatory_function = forms.CharField(label="Their function", required=False, max_length=recipients.MAX_WIDTH)
+    signatory_telephone = forms.CharField(label="Their telephone", required=False, max_length=recipients.MAX_WIDTH)
 
     class Meta:
         model = NoticeSettings

@@ -189,7 +189,7 @@ class LetterQuery(QueryString):
 FieldName = Annotated[
     str, Field(min_length=1, max_length=LONGEST_FIELD_NAME, pattern=r"^[^\x00-\x1f]*[^\W_][^\x00-\x1f]*$")
 ]
-SignatureLine = Annotated[str, Field(max_length=recipient.MAX_LINE, pattern=r"^[^\x00-\x1f\x7f]*$")]
+SignatureLine = Annotated[str, Field(max_length=recipient.MAX_WIDTH, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class Signatory(RequestBody):

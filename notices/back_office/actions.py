@@ -1,4 +1,4 @@
-"""What can be done with a notice in the back office: one table for the buttons and for what they do."""
+"""Actions on a notice in the back office: one table of buttons and their effects."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from notices.warnings import ApprovalWarning
 
 State = Notice.State
 MAIN = "default"
-"""The look of the button that a page is there for."""
+"""The look of a page's main button."""
 Entered = Mapping[str, Any]
 Done = tuple[Notice, str]
-"""The notice to show next, and the sentence that says what was done."""
+"""The notice to show next, and a sentence about the result."""
 
 
 def _never(notice: Notice, member: Member | None) -> bool:
@@ -30,11 +30,11 @@ def _never(notice: Notice, member: Member | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that can be done: with which permission, in which states, and after which form.
+    """An action on a notice, with its permission, its states and its form.
 
-    `key` is its keyboard shortcut, which leads to the first field of the form; without fields it presses the button.
-    `look` is that of the button, as `submit_button` takes it. In the states `aside` it is folded away, and `key`
-    unfolds it. Where `is_again` holds, the button is labelled `again`.
+    The keyboard shortcut `key` focuses the first field of the form, or presses the button of a form without fields.
+    `look` is the button's, as in `submit_button`. In the states `aside` the action is folded, and `key` unfolds it. If
+    `is_again` is true, the button's label is `again`.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Action:
     permission: Permission
     states: tuple[str, ...]
     run: Callable[[Notice, Caller, Entered], Done]
-    """Does it with what the form holds. Raises what the service raises."""
+    """Runs the action with the form's values. Raises what the service raises."""
     form: type[ActionForm] = ActionForm
     look: str = ""
     aside: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Action:
     is_again: Callable[[Notice, Member | None], bool] = _never
 
     def new_form(self, notice: Notice, entered: Any = None, **options: Any) -> ActionForm:
-        """Its form, whose ids are its own: a page shows several."""
+        """Return the action's form, with ids that are unique on a page with several forms."""
         return self.form(notice, entered, auto_id=f"{self.name}-%s", **options)
 
     def offer(self, notice: Notice, member: Member | None, form: ActionForm, reason: str) -> "Offer":
@@ -64,7 +64,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An action as a page shows it; `reason` is why it cannot be done now, or ""."""
+    """An action as a page shows it; `reason` says why it is disabled, or is ""."""
 
     action: Action
     label: str
@@ -75,15 +75,16 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """Every action, by its place on the page: what the notice's state calls for, what can be done beside that, and what
-    is not possible now. The main action of a state is in sight even if this person cannot do it: the reason is told."""
+    """Every action by its place on the page: called for by the notice's state, folded aside, or impossible now.
+
+    The main action of a state is visible even if this person cannot do it, with the reason."""
 
     called_for: list[Offer] = field(default_factory=list)
     aside: list[Offer] = field(default_factory=list)
     impossible: list[Offer] = field(default_factory=list)
 
     def include(self, name: str) -> bool:
-        """Whether this can be done now."""
+        """Whether this action is possible now."""
         return any(offer.action.name == name and not offer.reason for offer in (*self.called_for, *self.aside))
 
 
@@ -95,13 +96,13 @@ def offers(
     warnings: Sequence[ApprovalWarning],
     entered: Mapping[str, ActionForm],
 ) -> Offers:
-    """What this person is offered to do with a notice.
+    """Return the actions on a notice for this person.
 
     Args:
-        revision: the one that the page shows.
+        revision: number of the revision that the page shows.
         against_approval: why this person cannot approve this notice, or "".
-        warnings: what they have to acknowledge if they can.
-        entered: the form of an action that was refused, by its name: it is shown as it was filled in.
+        warnings: the warnings to acknowledge with an approval.
+        entered: by action, the form of a refused action, to show again with its values.
     """
     offers, member = Offers(), accounts.current_member(request)
     initial = {"revision": revision, "take": not _holds(notice, member)}
@@ -160,8 +161,8 @@ def _is_delivered(notice: Notice, member: Member | None) -> bool:
 
 
 def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
-    rest = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
-    services.set_recipient(caller=caller, notice=notice, recipient={**rest, **RecipientForm.entered(entered)})
+    other = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
+    services.set_recipient(caller=caller, notice=notice, recipient={**other, **RecipientForm.entered(entered)})
     return notice, "The letter goes to this recipient now."
 
 

@@ -10,12 +10,12 @@ from notices.models import Notice, NoticeRevision
 
 _WORDS = re.compile(r"\s+|\S+")
 _AROUND = 2  # lines
-_MOST_OFFERED = 100  # revisions to choose from; the history leads to every other one
+_MAX_OFFERED = 100  # revisions to choose from; the history links to the others
 _FIELDS = {"title": "Title", **SECTIONS, **TEXTS, "human_review_available": "Review by a human"}
 
 
 class Piece(NamedTuple):
-    """A run of words; `kind` is same, removed, added, or left_out for a note in the place of what is the same."""
+    """A run of words; `kind` is same, removed, added, or left_out for a note that replaces unchanged lines."""
 
     kind: str
     text: str
@@ -29,15 +29,15 @@ class Difference(NamedTuple):
 
 
 def chosen(notice: Notice, a: str, b: str) -> tuple[NoticeRevision, NoticeRevision]:
-    """The two revisions of these numbers; without them the last one, and the one before the other."""
+    """Return the two revisions of these numbers. Defaults are the last one for `b`, and the one before `b` for `a`."""
     after = _revision(notice, b) or notice.revisions.order_by("-number")[0]
     before = _revision(notice, a) or _revision(notice, str(after.number - 1)) or after
     return before, after
 
 
 def offered(notice: Notice, *shown: NoticeRevision) -> list[NoticeRevision]:
-    """Revisions to choose from, without their words: the newest, and those that are shown."""
-    newest = notice.revisions.defer("content", "cited").order_by("-number")[:_MOST_OFFERED]
+    """Return the revisions to choose from, without their words: the newest, and the shown ones."""
+    newest = notice.revisions.defer("content", "cited").order_by("-number")[:_MAX_OFFERED]
     revisions = {row.number: row for row in (*shown, *newest)}
     return [revisions[number] for number in sorted(revisions)]
 
@@ -47,7 +47,7 @@ def _revision(notice: Notice, number: str) -> NoticeRevision | None:
 
 
 def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:
-    """The fields that differ between two revisions, in the order of the letter."""
+    """Return the fields that differ between two revisions, in the order of the letter."""
     fields = []
     for name, label in _FIELDS.items():
         old, new = _text(before.content.get(name)), _text(after.content.get(name))
@@ -60,7 +60,7 @@ def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:
 
 
 def _pieces(old: str, new: str) -> Iterator[Piece]:
-    """Lines first and then the words of lines that changed."""
+    """Yield the pieces of two texts, compared by lines and then by the words of changed lines."""
     for lines in differences(old.splitlines(keepends=True), new.splitlines(keepends=True)):
         if lines.is_same:
             yield from _same(lines.before)
@@ -74,7 +74,7 @@ def _pieces(old: str, new: str) -> Iterator[Piece]:
 
 
 def _same(lines: Sequence[str]) -> Iterator[Piece]:
-    """Lines that are the same; of many only those next to what has changed."""
+    """Yield unchanged lines, or only those next to changes if there are many."""
     skipped = len(lines) - 2 * _AROUND
     if skipped <= 1:
         yield Piece("same", "".join(lines))

@@ -1,4 +1,4 @@
-"""What notices place on the start page and on a decision's page."""
+"""Notices on the start page and on a decision's page."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from notices.models import Notice, languages
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """What waits for somebody."""
+    """Yield the counts of notices and review requests that wait for a member."""
     attention = selectors.attention(organization.pk)
     queue = reverse("admin:notices_notice_changelist")
     if may_look(request, Permission.READ_DECISIONS):
@@ -43,7 +43,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
-    """How many notices stand in each state."""
+    """Yield a chart of notices by state."""
     if not may_look(request, Permission.READ_DECISIONS):
         return
     rows = Notice.with_disposed.for_organization(organization)
@@ -58,7 +58,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
 
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
-    """The notices about a decision, and a form to draft one."""
+    """Return the notices about a decision, with a form to draft one."""
     offer = selectors.offered_packs(decision)
     return Panel(
         title="Notices",

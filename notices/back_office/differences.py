@@ -1,7 +1,7 @@
-"""What differs between two lists of lines or words, in time linear in their length but for its logarithm.
+"""Differences between two lists of lines or words, in O(n log n).
 
-`difflib` takes the square of it and, where much is repeated, the cube. This is B. Cohen's patience diff: what is there
-once on both sides is matched first, in the longest order that both share, and then what lies between by the same rule.
+`difflib` is quadratic, and cubic if many items repeat. This is B. Cohen's patience diff: items that are unique on both
+sides are matched first, in the longest order that both share, and the parts between them by the same rule.
 """
 
 from bisect import bisect_left
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
-_LEVELS = 10  # of parts between matches: what is not told apart by then is shown as replaced
+_LEVELS = 10  # of recursion; deeper differences are shown as one replaced part
 
 
 Position = tuple[int, int]
-"""In the list before, and in the one after."""
+"""Indexes in the lists before and after."""
 
 
 class Block(NamedTuple):
-    """A part of both lists: the same in both, or one in place of the other."""
+    """A part of both lists: the same in both, or replaced."""
 
     is_same: bool
     before: Sequence[str]
@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> Iterator[Block]:
-    """The blocks that make up both lists, in order; same and changed ones alternate."""
+    """Yield the blocks of both lists in order. Same and changed blocks alternate."""
     blocks = (block for block in _blocks(before, after, _LEVELS) if block.before or block.after)
     for is_same, run in groupby(blocks, key=lambda block: block.is_same):
         befores, afters = zip(*((block.before, block.after) for block in run), strict=True)
@@ -34,7 +34,7 @@ def differences(before: Sequence[str], after: Sequence[str]) -> Iterator[Block]:
 
 
 def _blocks(before: Sequence[str], after: Sequence[str], levels: int) -> Iterator[Block]:
-    """What is the same at the beginning, what lies between, and what is the same at the end. A block may be empty."""
+    """Yield the common beginning, the blocks between, and the common end. A block may be empty."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     end, other_end = len(before) - tail, len(after) - tail
@@ -44,7 +44,7 @@ def _blocks(before: Sequence[str], after: Sequence[str], levels: int) -> Iterato
 
 
 def _blocks_between(before: Sequence[str], after: Sequence[str], levels: int) -> Iterator[Block]:
-    """What lies between the anchors, and they; all in place of all where there are none."""
+    """Yield the anchors and the blocks between them, or one replaced block if there are no anchors."""
     anchors = _anchors(before, after) if levels else []
     if not anchors:
         yield Block(False, before, after)
@@ -58,13 +58,13 @@ def _blocks_between(before: Sequence[str], after: Sequence[str], levels: int) ->
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items are the same at the beginning."""
+    """Return how many items at the beginning are the same."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((position for position, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _anchors(before: Sequence[str], after: Sequence[str]) -> list[Position]:
-    """The positions of what is there once on both sides, as many of it as stand in the same order."""
+    """Return the positions of items that are unique on both sides, in the longest order that both share."""
     counts, others = Counter(before), Counter(after)
     positions = {item: position for position, item in enumerate(after)}
     pairs = [(position, positions[item]) for position, item in enumerate(before) if counts[item] == others[item] == 1]
@@ -72,9 +72,9 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[Position]:
 
 
 def _rising(pairs: Sequence[Position]) -> list[Position]:
-    """The longest part of pairs in rising order of both positions, when they are in that of the first."""
-    ends: list[int] = []  # the smallest second position at which a rising row of each length can end
-    last: list[int] = []  # and which pair that is
+    """Return the longest rising sequence by second position of pairs that are sorted by the first."""
+    ends: list[int] = []  # by length, the smallest second position that ends a rising sequence
+    last: list[int] = []  # and the number of that pair
     previous: list[int] = []
     for number, (_, position) in enumerate(pairs):
         length = bisect_left(ends, position)

@@ -1,4 +1,4 @@
-"""The form in which people edit a notice: sentences to add, remove and reorder, each with a source from the record."""
+"""The form to edit a notice: sentences to add, remove and reorder, each with a source from the record."""
 
 import re
 from collections import defaultdict
@@ -17,11 +17,11 @@ from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
 from notices.services import stored_checks
 from notices.warnings import ApprovalWarning
 
-_MOST_OFFERED = 2000  # fields of the record: a longer list helps nobody, and what is not in it can be typed
+_MAX_OFFERED = 2000  # fields of the record; a longer list is of no use, and other paths can be typed
 
 
 class Words(forms.CharField):
-    """A text of several lines, with line ends as the record keeps them rather than as browsers send them."""
+    """A text of several lines, with the record's line ends instead of the browser's."""
 
     def __init__(self, *, rows: int = 2, **options: Any) -> None:
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": rows, "dir": "auto"}), **options)
@@ -31,12 +31,12 @@ class Words(forms.CharField):
 
 
 class SentenceForm(forms.Form):
-    """One sentence and the path of the field behind it. One that was not touched stays as it is, line ends and all."""
+    """One sentence and the path of the field behind it. An unchanged sentence keeps its white space."""
 
     value = ""
-    """What the source leads to."""
+    """The value at the source."""
     warnings: Sequence[str] = ()
-    """What whoever approves would have to acknowledge of the sentence."""
+    """Warnings about the sentence that the approver would have to acknowledge."""
 
     statement = Words()
     source = forms.CharField(required=False, max_length=MOST_SOURCE)
@@ -51,7 +51,7 @@ _Sentences = forms.formset_factory(SentenceForm, can_delete=True, can_order=True
 
 
 class WordsForm(forms.Form):
-    """What a notice says beside its sentences about the record."""
+    """The texts of a notice beside its sentences about the record."""
 
     title = forms.CharField(required=False, widget=forms.TextInput(attrs={"dir": "auto"}))
     how_to_request_inputs = Words(label="How to ask for the information")
@@ -83,10 +83,10 @@ class Exemptions(forms.Form):
 
 
 class Editor:
-    """The forms of one notice, filled from a revision or from what was entered.
+    """The forms of one notice, filled from a revision or from a browser's input.
 
     Args:
-        entered: what a browser sent, or None for a fresh page.
+        entered: the browser's input, or None for a fresh page.
     """
 
     def __init__(self, notice: Notice, entered: Any = None) -> None:
@@ -103,7 +103,7 @@ class Editor:
         self._facts = _facts(notice)
 
     def sections(self) -> Iterator[tuple[str, str, Any]]:
-        """Name, label and formset of each section; each form has its `warnings` and the `value` of its source."""
+        """Yield name, label and formset of each section. Each form has its `warnings` and the `value` of its source."""
         warned = self._warnings()
         for name, label in SECTIONS.items():
             for position, form in enumerate(self._sections[name]):
@@ -112,16 +112,18 @@ class Editor:
             yield name, label, self._sections[name]
 
     def sources(self) -> Iterator[tuple[str, str]]:
-        """The fields of the record to choose from, each with its value, but what letters withhold; none if it
-        cannot be read now."""
+        """Yield the record's fields to choose from with their values, except those that letters withhold.
+
+        Yields none if the record cannot be read now.
+        """
         if self._facts:
             redaction = selectors.case_of(self.notice, self._facts).redaction
             printable = (fact for fact in self._facts.at("").scalars() if not redaction.covers(fact))
-            for _, fact in zip(range(_MOST_OFFERED), printable, strict=False):
+            for _, fact in zip(range(_MAX_OFFERED), printable, strict=False):
                 yield fact.path, spelled(fact.value)
 
     def is_behind(self) -> bool:
-        """Whether somebody made a newer revision than the person has seen. What they enter next is about that one."""
+        """Whether there is a newer revision than the person has seen. If so, the next input is about that revision."""
         self.revision = selectors.current_revision(self.notice)
         behind, self.seen = self.seen != self.revision.number, self.revision.number
         return behind
@@ -131,8 +133,10 @@ class Editor:
         return all([form.is_valid() for form in forms_of_all])  # noqa: C419 - each shows its errors
 
     def save(self, caller: Caller) -> NoticeRevision:
-        """Make the next revision; if nothing was changed, the one that was `seen` stays the current one. Only for a
-        valid form. Raises as `services.edit`."""
+        """Save the valid form as the next revision, or return the `seen` one if nothing changed.
+
+        Raises the errors of `services.edit`.
+        """
         changes = dict(self.words.cleaned_data)
         for name, sentences in self._sections.items():
             changes[name] = [_item(form.cleaned_data) for form in sentences.ordered_forms if _says(form.cleaned_data)]
@@ -142,7 +146,7 @@ class Editor:
         )
 
     def _warnings(self) -> Mapping[str, list[str]]:
-        """The warnings about the sentences in the form, by where they are; none if the record cannot be read now."""
+        """Return the warnings about the form's sentences by place, or none if the record cannot be read now."""
         by_place: dict[str, list[str]] = defaultdict(list)
         for warning in self._listed():
             if warning.id.startswith("blank_statement-"):  # an empty row of the form is not saved
@@ -176,7 +180,7 @@ def _facts(notice: Notice) -> Facts | None:
 
 
 def _seen(entered: Any) -> int | None:
-    """The revision that the person had before them."""
+    """Return the number of the revision that the person's page showed."""
     number = (entered or {}).get("revision", "")
     return int(number) if re.fullmatch("[0-9]{1,9}", number) else None
 

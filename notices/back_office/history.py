@@ -1,4 +1,4 @@
-"""The history of a notice: who did what, when and why; page by page, for a notice may have thousands of revisions."""
+"""The history of a notice in pages, because a notice may have thousands of revisions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ _CURSOR = re.compile(r"([0-9T:.+-]{19,40})_([0-9])_([0-9]{1,18})")
 
 
 class Place(NamedTuple):
-    """Where an event stands among all: what happened at the same moment is told in the order of the sources."""
+    """The position of an event in the history. Events of the same moment are in the order of their sources."""
 
     at: datetime
     source: int
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of a notice's history; `compare` is the number of a revision that has one before it."""
+    """One line of a notice's history; `compare` is the number of a revision to compare with the one before."""
 
     place: Place
     who: str
@@ -57,10 +57,10 @@ class Timeline:
 
 
 def page(notice: Notice, *, before: str = "") -> Timeline:
-    """The newest events, or the newest before those of another page.
+    """Return the newest events, or the newest before those of another page.
 
     Args:
-        before: that page's `earlier`. What is no cursor counts as none.
+        before: that page's `earlier`. An invalid cursor counts as none.
     """
     place = _place(before)
     events = [event for source in range(len(_SOURCES)) for event in _events(notice, source, place)]
@@ -70,7 +70,7 @@ def page(notice: Notice, *, before: str = "") -> Timeline:
 
 
 def _events(notice: Notice, source: int, before: Place | None) -> Iterator[Event]:
-    """The newest events of one source; one more than a page has tells that there are others."""
+    """Yield the newest events of one source: one more than fits on a page, to show that there is another page."""
     select, moment, describe = _SOURCES[source]
     rows = select(notice).filter(**{f"{moment}__isnull": False})
     if before:

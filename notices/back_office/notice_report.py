@@ -1,5 +1,4 @@
-"""The report on notices: how many reached people in time, and by whose authority they were approved. Notices that are
-disposed of count on, requests for review do not."""
+"""The report on notices: timeliness and approvals. Disposed notices count, disposed requests for review do not."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +14,7 @@ from notices.models import UNFINISHED, Approval, Delivery, Notice, ReviewRequest
 
 
 def notices(organization: Organization) -> dict[str, Any]:
-    """What the report page shows: a line for each pack, and charts."""
+    """Return the context of the report page: a line for each pack, and charts."""
     now = timezone.now()
     in_time = Exists(
         Delivery.objects.unscoped("those of each notice, which are its organization's").filter(
@@ -30,7 +29,7 @@ def notices(organization: Organization) -> dict[str, Any]:
         waiting=Count("pk", filter=unsent),
         late=Count("pk", filter=unsent & Q(due_at__lt=now)),
     )
-    # On its own, so that deliveries are looked up for delivered notices alone.
+    # A separate query, so that deliveries are read for delivered notices alone.
     too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
     delivered_late = dict(too_late.order_by())
     lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counts.order_by("pack")]
@@ -50,7 +49,7 @@ def notices(organization: Organization) -> dict[str, Any]:
 
 
 def _requests(organization: Organization, now: datetime) -> Chart:
-    """What became of those who asked for a review, as long as their decisions are kept."""
+    """Return the chart of requests for review whose decisions are not disposed of."""
     rows = ReviewRequest.objects.for_organization(organization)
     late = Q(due_at__lt=Coalesce("told_at", "closed_at", now))
     counts = rows.aggregate(

@@ -1,4 +1,4 @@
-"""The queue of notices: its views, its filters, and what comes first."""
+"""The queue of notices: its views, filters and order."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _NEWEST_FIRST = ("all", State.DELIVERED, State.WITHDRAWN)
 
 
 def order(request: HttpRequest) -> list[Any]:
-    """What is late comes first, and what has no deadline last; of what is done, the newest. Both orders are indexed."""
+    """Return the order of the queue: by deadline, or newest first for views of finished notices. Both are indexed."""
     newest_first = ["-created_at", "-pk"]
     if request.GET.get(Queue.parameter_name) in _NEWEST_FIRST:
         return newest_first
@@ -32,7 +32,7 @@ def order(request: HttpRequest) -> list[Any]:
 
 
 class Queue(View):
-    """What is to be done, unless another view of the notices is chosen."""
+    """The view of the queue; the default shows notices that need work."""
 
     title = parameter_name = "queue"
     usual = "To do"
@@ -67,7 +67,7 @@ class Queue(View):
 
 
 class _Exactly(admin.SimpleListFilter):
-    """A column whose values the packs know, so that no rows are read to offer them."""
+    """A filter by a column with values from the packs, so that no rows are read to list them."""
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
         return rows.filter(**{str(self.parameter_name): self.value()}) if self.value() else rows

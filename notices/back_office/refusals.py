@@ -1,4 +1,4 @@
-"""Why something could not be done, told on the page where the person tried it."""
+"""Errors of services, shown on the page where the person tried the action."""
 
 from types import TracebackType
 
@@ -6,16 +6,16 @@ import structlog
 
 from config.errors import DomainError
 
-_ON_PAGES = {"unacknowledged": "Tick each warning below when you have looked at it, or mend what it is about."}
-"""What says more to an operator than what programs are told."""
+_ON_PAGES = {"unacknowledged": "Tick each warning below when you have read it, or fix what it is about."}
+"""Sentences for operators that replace those of the API."""
 
 log = structlog.get_logger("back_office")
 
 
 class Reason:
-    """The one place where pages about notices catch what services raise. Elsewhere a page of its own tells of it.
+    """Context manager with which pages about notices catch the errors of services. Other errors get an error page.
 
-    Within it, a page does what was asked for and returns. What follows it is for the reason:
+    In its body, a page performs the action and returns. The code after the body shows the reason:
 
         with Reason() as reason:
             services.submit(caller=caller, notice=notice)

@@ -1,4 +1,4 @@
-"""Requests for review on the pages where something is done about them: what was asked for, and the letter to write."""
+"""Requests for review on the pages of decisions and requests: the person's words, and the letter to write."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +20,13 @@ _TOLD = ("decision_summary", "main_factors")
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """The letter that tells a person the outcome: what is written of it, or what a draft of it begins with."""
+    """The letter that tells a person the outcome: the written notice, or the defaults for its draft."""
 
     request: ReviewRequest
     answer: Decision
     written: Notice | None
     recipient: list[str]
-    """Name, address and so on of whom a draft goes to."""
+    """Lines of a draft's recipient: name, address and so on."""
     offer: Offer
 
     @property
@@ -35,12 +35,12 @@ class Letter:
 
     @property
     def pack(self) -> str:
-        """The pack to draft under: that of the letter with which the person asked, if it fits."""
+        """The pack to draft under: that of the letter behind the request, if it fits."""
         return self.offer.first_of(self.request.notice.pack)
 
 
 def letter(request: ReviewRequest) -> Letter | None:
-    """The letter that follows a request of `with_answer`; None while no reconsideration has answered it."""
+    """Return the letter that follows a request of `with_answer`, or None before a reconsideration answers it."""
     answer = db.only(Decision.objects.for_organization(request.organization_id).filter(pk=request.answer_id))
     if answer is None:
         return None
@@ -50,12 +50,12 @@ def letter(request: ReviewRequest) -> Letter | None:
 
 
 def to_write(http: HttpRequest, decision: Decision) -> Panel | None:
-    """The letters that those are still to get who asked for a review of a decision."""
+    """Return the panel of letters that are due to people who requested a review of a decision."""
     rows = follow_up.requests_of(decision).to_be_told()
-    letters = [found for row in rows if (found := letter(row))]
+    letters = [due for row in rows if (due := letter(row))]
     if not letters:
         return None
-    names = ", ".join(f"R-{each.request.pk}" for each in letters)
+    names = ", ".join(f"R-{due.request.pk}" for due in letters)
     title = (
         f"{names} is answered: write the letter" if len(letters) == 1 else f"{names} are answered: write the letters"
     )
@@ -68,7 +68,7 @@ def to_write(http: HttpRequest, decision: Decision) -> Panel | None:
 
 
 def review_prompt(http: HttpRequest, decision: Decision) -> ReviewPrompt | None:
-    """Those who wait for a review of a decision: one reconsideration answers them all."""
+    """Return the prompt for a reconsideration, with the requests it answers; None if no person waits for a review."""
     rows = list(follow_up.requests_of(decision).waiting())
     if not rows:
         return None
@@ -79,14 +79,14 @@ def review_prompt(http: HttpRequest, decision: Decision) -> ReviewPrompt | None:
 
 
 def _asker(row: ReviewRequest) -> str:
-    """Who asked, by what the letter calls them."""
+    """Return the requester's name as in the letter, with the number of the request."""
     recipient: dict[str, Any] = row.notice.recipient
     names = (recipient.get("name"), recipient.get("reference"), row.notice.decision.subject_reference)
-    name = next((each for each in names if isinstance(each, str) and each.strip()), "the person concerned")
+    name = next((text for text in names if isinstance(text, str) and text.strip()), "the person concerned")
     return f"{' '.join(name.split())} (R-{row.pk})"
 
 
 def _said(notice: Notice) -> dict[str, Any]:
-    """The words of the letter that say what was decided and why."""
+    """Return the letter's title, and its sentences about the decision and its reasons."""
     content = notice.approval.revision.content
     return {"title": content["title"], "sentences": [item["statement"] for name in _TOLD for item in content[name]]}

@@ -1,4 +1,4 @@
-"""The review page of a notice: every sentence beside the record field behind it, and what can be done about it."""
+"""The review page of a notice: every sentence beside its record field, and the possible actions."""
 
 import json
 import re
@@ -43,9 +43,10 @@ _RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not a
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A statement with what its source leads to.
+    """A statement with the value at its source.
 
-    `mark` is found, missing, changed, or unread if the record cannot be read now; `before` is what a changed value was.
+    `mark` is found, missing, changed, or unread if the record cannot be read now; `before` is the old value of a
+    changed one.
     """
 
     number: int
@@ -57,10 +58,10 @@ class Sentence:
 
 
 def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]) -> dict[str, Any]:
-    """What the review page shows of a notice, as `selectors.notice` gives it.
+    """Return the context of the review page for a notice of `selectors.notice`.
 
     Args:
-        entered: the form of an action that was refused, by its name.
+        entered: by action, the form of a refused action.
     """
     revision = selectors.current_revision(notice)
     pack = selectors.pack_of(notice)
@@ -84,12 +85,12 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
         "history": history.page(notice, before=request.GET.get("before", "")),
-        "deliveries": [(each, _return_form(each)) for each in deliveries],
+        "deliveries": [(row, _return_form(row)) for row in deliveries],
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
         "requests": notice.review_requests.with_answer(),
         "answers": follow_up.requests_told_by(notice),
         "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first(),
-        "delivered": next((each for each in deliveries if each.delivered_at and not each.returned_at), None),
+        "delivered": next((row for row in deliveries if row.delivered_at and not row.returned_at), None),
         **_due(notice),
         "reason_against_editing": reason_against_editing(request, notice),
         "offers": offered,
@@ -112,10 +113,10 @@ def _at_approval(notice: Notice, content: Mapping[str, Any]) -> dict[str, list[s
 
 
 def with_number(sentence: str, content: Mapping[str, Any]) -> str:
-    """A warning's sentence, with the number that the page gives the statement that it is about."""
+    """Return a warning's sentence with the page's number of its statement."""
 
-    def number(found: re.Match[str]) -> str:
-        position, section = found.groups()
+    def number(match: re.Match[str]) -> str:
+        position, section = match.groups()
         before = takewhile(lambda name: name != section, SECTIONS)
         return f"sentence {sum(len(content.get(name, [])) for name in before) + int(position)}"
 
@@ -123,7 +124,7 @@ def with_number(sentence: str, content: Mapping[str, Any]) -> str:
 
 
 def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
-    """Why the operator cannot edit this notice now; "" if they can."""
+    """Return why the operator cannot edit this notice now, or ""."""
     reason = refusal(request, Permission.DRAFT_NOTICES)
     if reason or notice.state in Notice.EDITABLE:
         return reason
@@ -131,20 +132,20 @@ def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
 
 
 def spelled(value: Scalar) -> str:
-    """A value as the record spells it, or as much of it as a page shows: any number of sentences may cite it."""
+    """Return a value as the record spells it, shortened because many sentences may cite a long one."""
     text = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
     return (text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…").replace("\x00", "")
 
 
 def _due(notice: Notice) -> dict[str, Any]:
-    """Until when the letter has to be there, which nobody asks any more once it is."""
+    """Return the deadline of an unsent letter; nothing once it is delivered."""
     if notice.due_at is None or notice.state not in Notice.UNSENT:
         return {}
     return {"due_at": notice.due_at, "late": notice.due_at < timezone.now(), "time_left": time_left(notice.due_at)}
 
 
 def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
-    """What the page shows of the record. Raises Fault if it cannot be read."""
+    """Return the parts of the page that need the record. Raises Fault if it cannot be read."""
     result, pack = stored_checks.check(notice, revision), selectors.pack_of(notice)
     own = selectors.settings_of(notice.organization_id)
     problems = result.problems if notice.state in Notice.EDITABLE else []
@@ -163,17 +164,17 @@ def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRe
 
 
 def _against_approval(request: HttpRequest, notice: Notice, problems: list[str]) -> str:
-    """Why the operator cannot approve, beside their role, which says so by itself."""
+    """Return why the operator cannot approve, or "". A lack of the role's permission is shown elsewhere."""
     if not may(request, Permission.APPROVE_NOTICES):
         return ""
     if problems:
-        return "Something is in the way, see above."
+        return "Fix the blocking problem first."
     approver = caller(request, Permission.APPROVE_NOTICES)
     return services.reason_against_approval(caller=approver, notice=notice)
 
 
 def _sections(revision: NoticeRevision, citations: Mapping[str, Citation]) -> list[tuple[str, list[Sentence]]]:
-    """Label and sentences of each section, numbered throughout."""
+    """Return the label and sentences of each section, numbered across sections."""
     sections, above = [], 0
     for name, label in SECTIONS.items():
         items = revision.content.get(name, [])
@@ -197,7 +198,7 @@ def _sentence(
 
 
 def _elements(items: list[ElementResult]) -> dict[str, list[tuple[ElementResult, str]]]:
-    """The checklist with its results in words, what is missing first; apart from it what does not apply by itself."""
+    """Return the checklist with results in words, missing elements first, and apart those that do not apply by rule."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
     sorted_items = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
     missing = {True: "missing", False: "missing, advice only"}
@@ -209,12 +210,12 @@ def _elements(items: list[ElementResult]) -> dict[str, list[tuple[ElementResult,
 
 
 def _is_beside(item: ElementResult) -> bool:
-    """What somebody said does not apply, with the reason, is for the approver to judge."""
+    """Whether an element does not apply by rule. Exemptions with a reason are for the approver to judge."""
     return item.result == NOT_APPLICABLE and not item.reason
 
 
 def _return_form(delivery: Delivery) -> ReasonForm | None:
-    """To say why a letter came back; None if it is not out, or is back already."""
+    """Return a form for the reason why a letter came back; None if it is not out, or is back already."""
     if delivery.returned_at or not delivery.delivered_at:
         return None
     form = ReasonForm(auto_id=f"return-{delivery.pk}-%s")

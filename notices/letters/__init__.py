@@ -1,6 +1,6 @@
 """The letter of a notice: one page of HTML, the same on paper as PDF, and the same as plain text.
 
-This package knows no models. Give it a `Letter`; what it says is in its content, and how it says the rest in *.toml.
+This package knows no models. A `Letter` holds the content, and *.toml the fixed words of each language.
 """
 
 from notices.letters.html import render_html, style_hash

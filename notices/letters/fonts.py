@@ -1,4 +1,4 @@
-"""Which of the fonts that letters may need are installed, by what fontconfig finds."""
+"""Check for the installed fonts that letters may need, by fontconfig."""
 
 import shutil
 import subprocess
@@ -10,17 +10,17 @@ _NEEDED: Final = {
     "fonts-noto-cjk": ("Chinese, Japanese and Korean", "決の한"),
     "fonts-symbola": ("emoji", "\N{MAN}\N{PERSON WITH FOLDED HANDS}"),
 }
-"""By the package that has them on Debian; each with characters that other fonts do not all have."""
+"""By Debian package: the scripts, and characters that other fonts do not all have."""
 
 PACKAGES: Final = tuple(_NEEDED)
 
 
 def missing() -> Iterator[tuple[str, str]]:
-    """The packages of fonts that are missing, each with what it draws; none where nobody can tell."""
+    """Yield the missing font packages, each with its scripts. Without `fc-list`, yield none."""
     program = shutil.which("fc-list")
-    for package, (what, characters) in _NEEDED.items():
+    for package, (scripts, characters) in _NEEDED.items():
         if program and not all(_is_drawn(program, character) for character in characters):
-            yield package, what
+            yield package, scripts
 
 
 def _is_drawn(program: str, character: str) -> bool:

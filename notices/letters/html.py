@@ -1,4 +1,4 @@
-"""A letter as one HTML document: nothing of it is fetched from elsewhere, and nothing in it runs."""
+"""A letter as one HTML document that loads nothing from elsewhere and runs no script."""
 
 import base64
 import hashlib
@@ -16,15 +16,15 @@ _STYLE = Path(__file__).parent / "letter.css"
 
 
 def render_html(letter: Letter) -> str:
-    """The letter as a page that can be read, printed and kept.
+    """Return the letter as a page to read, print and keep.
 
-    Its proof is in the element `proof`: a JSON string that holds the file's bytes as Base64.
+    The element `proof` holds the proof file: a JSON string of its bytes as Base64.
     """
     return document(letter, style())
 
 
 def style_hash() -> str:
-    """The hash source of the page's one style, for `style-src` of a content security policy (CSP Level 3, 2.3.1)."""
+    """Return the hash source of the page's style, for `style-src` of a content security policy (CSP Level 3, 2.3.1)."""
     digest = hashlib.sha256(style().encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -35,7 +35,7 @@ def style() -> str:
 
 
 def document(letter: Letter, css: str) -> str:
-    """The letter under another style."""
+    """Return the letter under another style."""
     outline = outline_of(letter)
     context = {
         "letter": letter,
@@ -52,7 +52,9 @@ def document(letter: Letter, css: str) -> str:
 
 @lru_cache(maxsize=64)
 def _qr(address: str, title: str) -> str:
-    """An SVG element; its title is what is read aloud. A letter is often asked for in several forms, one after another,
-    and its page is told by its digest."""
+    """Return an SVG element, whose title screen readers read aloud.
+
+    It is cached because a letter is often requested in several forms, and its page needs the digest of its HTML.
+    """
     code = segno.make(address, error="m", micro=False)
     return str(code.svg_inline(title=title.format(address=address), border=4, omitsize=True, svgclass="qr"))

@@ -17,12 +17,12 @@ Labels = Mapping[str, str]
 
 @cache
 def languages() -> Mapping[str, Labels]:
-    """The labels of each language there are letters in, by its code without a region."""
+    """Return the labels of each language of letters, by its code without a region."""
     return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in _DIRECTORY.glob("*.toml")}
 
 
 def language_of(wish: object) -> str:
-    """The tag of the language a letter is printed in: the one wished for, or English if there are no labels for it."""
+    """Return the language tag to print a letter in: the wish, or English if it has no labels."""
     if isinstance(wish, str) and _TAG.fullmatch(wish) and base_language(wish) in languages():
         return wish
     return _FALLBACK

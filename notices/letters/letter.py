@@ -8,23 +8,24 @@ Mark = Literal["", "draft", "withdrawn"]
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """All that a letter is made of. The same letter gives the same bytes in each of its forms.
+    """The parts of a letter. The same letter gives the same bytes in each form.
 
     Args:
-        organization: who writes, as printed.
+        organization: name of the sender, as printed.
         sender: address and contact of the organization, a line each; "" prints none.
-        signatory: `name`, `function` and `telephone` of who signs; without a name or function the organization does.
+        signatory: `name`, `function` and `telephone` of the person who signs. Without a name and a function, the
+            organization signs.
         recipient: a free object; `name`, `address` (text or list of lines) and `reference` are printed if they are
-            text. `greeted` is the name in the greeting where it is not `name`.
+            text. `greeted` is the name in the greeting if it differs from `name`.
         content: the twelve content fields of the contract.
         dated: day of the approval, or today for a draft.
-        mark: what is printed across every page.
+        mark: the watermark of every page.
         address: short URL of the public page that checks the letter; "" prints no such box.
-        review_code: what the person needs to ask for a review there; "" if there is no review.
-        proof: the file with the proofs of the cited fields; b"" if there is none.
-        notice_id: printed, so that loose pages find together; "" for what is no notice yet.
-        asserted_by: id of the key that approved it, where no signed-in person did; printed with that fact.
-        locale: the region by whose customs the date is written, as in `en_GB`; "" is the language's default.
+        review_code: the code to request a review there; "" if the letter offers none.
+        proof: the file with the proofs of the cited fields; b"" for none.
+        notice_id: printed on every page, to match loose pages; "" for a preview.
+        asserted_by: id of the key that approved the letter, printed with that fact; "" if a signed-in person did.
+        locale: region for the format of dates, as in `en_GB`; "" is the language's default.
     """
 
     organization: str

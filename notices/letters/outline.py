@@ -1,6 +1,6 @@
-"""What stands in a letter, in the order it is read in, whatever form it takes.
+"""Outline of a letter: its printed parts in reading order, the same for every form.
 
-People edit content and recipient freely, so everything here is read with care: what has the wrong type is not printed.
+People edit content and recipient freely, so a value of the wrong type is not printed.
 """
 
 import re
@@ -28,14 +28,14 @@ class Line:
 
     @property
     def direction(self) -> str:
-        """`rtl` or `ltr`, as the first letter runs: what `dir=auto` means to a browser and nothing to WeasyPrint."""
+        """`rtl` or `ltr`, by the first letter: WeasyPrint does not support `dir=auto`."""
         classes = map(unicodedata.bidirectional, self.text)
         return "rtl" if next((c for c in classes if c in ("L", "R", "AL")), "L") != "L" else "ltr"
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its list of sentences, and paragraphs after it. `name` is the content field it comes from."""
+    """A heading with its list of sentences, and paragraphs after it. `name` is its content field."""
 
     name: str
     heading: str
@@ -45,7 +45,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All that is printed. `facts` stand above the title, each with name and label; `sources` count from 1."""
+    """The printed parts. `facts` are above the title, each with name and label; `sources` count from 1."""
 
     language: str
     labels: Labels
@@ -53,7 +53,7 @@ class Outline:
     sender: list[Line]
     recipient: list[Line]
     greeted: Line
-    """The name in the greeting; without one nobody is named."""
+    """The name in the greeting; an empty line gives a greeting without a name."""
     closing: list[Line]
     facts: list[tuple[str, str, Line]]
     title: Line
@@ -62,7 +62,7 @@ class Outline:
 
 
 def outline_of(letter: Letter) -> Outline:
-    """What a letter prints: nothing that is empty or of the wrong type, and no heading without text."""
+    """Return what a letter prints, without empty parts, values of the wrong type, and headings without text."""
     language = language_of(letter.content.get("language"))
     labels = languages()[base_language(language)]
     numbers: dict[str, int] = {}
@@ -76,7 +76,7 @@ def outline_of(letter: Letter) -> Outline:
         closing=list(_closing(letter, labels)),
         facts=list(_facts(letter, language, labels)),
         title=Line(contained(printable(letter.content.get("title"))) or labels["title"]),
-        sections=[each for each in _sections(letter.content, labels, numbers) if each.items or each.paragraphs],
+        sections=[part for part in _sections(letter.content, labels, numbers) if part.items or part.paragraphs],
         sources=[contained(source) for source in numbers],
     )
 
@@ -100,7 +100,7 @@ def _sections(content: Mapping[str, Any], labels: Labels, numbers: dict[str, int
 
 
 def _statements(items: Any, numbers: dict[str, int]) -> list[Line]:
-    """Statement-items as lines; sources get their number where they are first cited."""
+    """Return statement items as lines. A source gets its number at its first citation."""
     lines = []
     for item in items if isinstance(items, list) else []:
         text = printable(item.get("statement")) if isinstance(item, Mapping) else ""
@@ -123,26 +123,26 @@ def _line(value: Any) -> Line:
 
 
 def _sender(letter: Letter) -> Iterator[Line]:
-    """Address and contact, without the organization's name again where they begin with it."""
+    """Yield address and contact, without a repeated name of the organization at the start of a line."""
     name = printable(letter.organization)
     again = re.compile(rf"(?i){re.escape(name)}\s*(?:[,;:|\u2013\u2014-]\s*|$)") if name else None
     for line in printable_lines(letter.sender):
-        rest = again.sub("", line, count=1) if again and again.match(line) else line
-        if rest:
-            yield Line(contained(rest))
+        text = again.sub("", line, count=1) if again and again.match(line) else line
+        if text:
+            yield Line(contained(text))
 
 
 def _closing(letter: Letter, labels: Labels) -> Iterator[Line]:
-    """Who signs: a person with function and telephone, else the organization."""
-    said = {name: printable(letter.signatory.get(name)) for name in ("name", "function", "telephone")}
+    """Yield the closing words and the signatory: a person with function and telephone, or the organization."""
+    signatory = {name: printable(letter.signatory.get(name)) for name in ("name", "function", "telephone")}
     yield Line(labels["closing"])
-    if not (said["name"] or said["function"]):
+    if not (signatory["name"] or signatory["function"]):
         yield _line(letter.organization)
     for name in ("name", "function"):
-        if said[name]:
-            yield _line(said[name])
-    if said["telephone"]:
-        yield Line(labels["fact"].format(label=labels["telephone"], value=isolate(contained(said["telephone"]))))
+        if signatory[name]:
+            yield _line(signatory[name])
+    if signatory["telephone"]:
+        yield Line(labels["fact"].format(label=labels["telephone"], value=isolate(contained(signatory["telephone"]))))
 
 
 def _facts(letter: Letter, language: str, labels: Labels) -> Iterator[tuple[str, str, Line]]:

@@ -1,4 +1,4 @@
-"""A letter on paper: a PDF that archives keep (PDF/A-3a) and screen readers read (PDF/UA-1), with the proof inside."""
+"""A letter as PDF: archivable (PDF/A-3a), accessible to screen readers (PDF/UA-1), with the proof attached."""
 
 import io
 import unicodedata
@@ -21,11 +21,11 @@ _PROOF = "notice-proof.json"
 MAX_STATEMENTS = 1000
 MAX_LINES = 5000
 _LINE, _WORD = 80, 500  # characters
-_SCRIPT, _CONTROL = 10, 40  # times what a plain letter costs
+_SCRIPT, _CONTROL = 10, 40  # times the cost of a plain Latin character
 
 
 class NoPdfHere(Fault):
-    """WeasyPrint does not find the libraries that set text."""
+    """WeasyPrint does not find its text libraries."""
 
     code = "no_pdf_here"
     sentence = (
@@ -36,8 +36,8 @@ class NoPdfHere(Fault):
 
 
 class TooLongForPaper(DomainError):
-    """Setting pages takes 1 ms a line, and 6 ms and 150 kB of memory a statement, so that a few long letters at once
-    would keep or end the process."""
+    """The letter is too long for a PDF. Rendering takes 1 ms a line, and 6 ms and 150 kB of memory a statement, so a
+    few long letters at once would block or kill the process."""
 
     code = "too_long_for_paper"
     sentence = (
@@ -47,7 +47,7 @@ class TooLongForPaper(DomainError):
 
 
 def require_fits(content: Mapping[str, Any]) -> None:
-    """Raises TooLongForPaper if a content has more statements or lines than a PDF is made of."""
+    """Raise TooLongForPaper if a content has too many statements or lines for a PDF."""
     if sum(len(value) for value in content.values() if isinstance(value, list)) > MAX_STATEMENTS:
         raise TooLongForPaper(because="more statements than a PDF is made of")
     if _lines(content) > MAX_LINES:
@@ -55,8 +55,10 @@ def require_fits(content: Mapping[str, Any]) -> None:
 
 
 def _lines(value: Any) -> float:
-    """About how many lines of plain Latin text take as long to set. Where there is no space to break at, each line is
-    set with all that follows it."""
+    """Estimate how many lines of plain Latin text take as long to render.
+
+    A word that fills several lines costs more: each of its lines is rendered with the whole remainder of the word.
+    """
     if isinstance(value, str):
         words = ((_weight(word) + 1) / _LINE * max(1, len(word) / _WORD) for word in value.split())
         return 1 + value.count("\n") + sum(words)
@@ -66,8 +68,10 @@ def _lines(value: Any) -> float:
 
 
 def _weight(word: str) -> int:
-    """How many plain letters take as long: another script may need another font, and marks and controls of direction
-    begin a new run of text each."""
+    """Estimate how many plain Latin characters take as long as a word.
+
+    Another script may need another font, and each mark or direction control begins a new run of text.
+    """
     if word.isascii():
         return len(word)
     return sum(
@@ -77,9 +81,9 @@ def _weight(word: str) -> int:
 
 
 def render_pdf(letter: Letter, paper: Paper) -> bytes:
-    """The letter as a tagged PDF, the same bytes for the same letter and the same fonts.
+    """Return the letter as a tagged PDF: the same bytes for the same letter and the same fonts.
 
-    A character that no installed font has is printed as U+FFFD: PDF/A wants a glyph for everything.
+    A character without a glyph in the installed fonts is printed as U+FFFD: PDF/A requires a glyph for every character.
 
     Raises:
         NoPdfHere: Pango is missing.
@@ -94,7 +98,7 @@ def render_pdf(letter: Letter, paper: Paper) -> bytes:
 
 
 def _write(page: str, letter: Letter) -> tuple[bytes, set[int]]:
-    """A page as PDF, and the characters that no font had a glyph for."""
+    """Return a page as PDF, and the characters without a glyph in any font."""
     weasyprint = _weasyprint()
     undrawn: set[int] = set()
 
@@ -102,7 +106,7 @@ def _write(page: str, letter: Letter) -> tuple[bytes, set[int]]:
         undrawn.update(*(font.missing for font in document.fonts.values()))
         pdf_ua.finish(file)
 
-    # No protocol is allowed: a letter needs nothing from elsewhere, whatever somebody wrote into it.
+    # No protocol is allowed: a URL in an edited text must not be fetched.
     source = weasyprint.HTML(string=page, url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()))
     written: bytes = source.write_pdf(
         pdf_variant="pdf/a-3a",
@@ -126,7 +130,7 @@ def _proof(weasyprint: ModuleType, letter: Letter) -> Any:
 
 
 def _weasyprint() -> ModuleType:
-    """Imported when the first PDF is made: it takes a second, and HTML and text do without Pango."""
+    """Import WeasyPrint at the first PDF: it takes a second, and HTML and text do not need Pango."""
     try:
         import weasyprint
     except OSError as error:

@@ -1,7 +1,7 @@
-"""What WeasyPrint leaves undone for a file that is PDF/A-3a and PDF/UA-1 at once.
+"""Corrections of WeasyPrint's output for a file that is both PDF/A-3a and PDF/UA-1.
 
-It writes the claim of one standard only, tags what stands in page margins outside the structure tree, and measures
-figures in pixels from the top.
+WeasyPrint claims only one of the standards, tags page margins outside the structure tree, and measures figures in
+pixels from the top.
 """
 
 from pathlib import Path
@@ -12,20 +12,20 @@ _CLAIM = (Path(__file__).parent / "pdfua.xmp").read_bytes()
 
 
 def finish(file: Any) -> None:
-    """Complete a `pydyf.PDF` that WeasyPrint made as PDF/A-3a, before it is written."""
+    """Complete WeasyPrint's PDF/A-3a, a `pydyf.PDF`, before it is written."""
     _claim_pdfua(file)
     _mark_artifacts(file)
     _place_figures(file)
 
 
 def _claim_pdfua(file: Any) -> None:
-    """Put PDF/UA-1 into the metadata, with the description of its schema that PDF/A asks for (ISO 19005-3, 6.6.2.3)."""
+    """Add PDF/UA-1 to the metadata, with the schema description that PDF/A requires (ISO 19005-3, 6.6.2.3)."""
     metadata = _object(file, file.catalog["Metadata"]).stream
     metadata[0] = metadata[0].replace(b"</rdf:RDF>", _CLAIM + b"</rdf:RDF>", 1)
 
 
 def _mark_artifacts(file: Any) -> None:
-    """Make page numbers and watermarks artifacts, which nobody reads aloud (ISO 14289-1, 7.1 and 7.8)."""
+    """Mark page numbers and watermarks as artifacts, which screen readers skip (ISO 14289-1, 7.1 and 7.8)."""
     root = _object(file, file.catalog["StructTreeRoot"])
     tagged = _reached(file, root["K"])
     # A number tree: page, its structure elements by marked-content identifier, page, ...; then the annotations.
@@ -39,7 +39,7 @@ def _mark_artifacts(file: Any) -> None:
 
 
 def _place_figures(file: Any) -> None:
-    """Give figures their box in points from the bottom left of the page (ISO 32000-1, 14.8.5.4)."""
+    """Convert the boxes of figures to points from the bottom left of the page (ISO 32000-1, 14.8.5.4)."""
     for figure in file.objects:
         if isinstance(figure, dict) and figure.get("S") == "/Figure":
             height = _object(file, figure["Pg"])["MediaBox"][3]
@@ -48,15 +48,15 @@ def _place_figures(file: Any) -> None:
 
 
 def _reached(file: Any, kids: Any) -> set[bytes]:
-    """The references of all objects in the structure tree."""
-    found: set[bytes] = set()
+    """Return the references of all objects in the structure tree."""
+    references: set[bytes] = set()
     waiting = list(kids)
     while waiting:
         kid = waiting.pop()
         if isinstance(kid, bytes):  # else the number of a marked content
-            found.add(kid)
+            references.add(kid)
             waiting.extend(_object(file, kid).get("K", ()))
-    return found
+    return references
 
 
 def _object(file: Any, reference: bytes) -> Any:

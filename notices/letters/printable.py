@@ -1,10 +1,9 @@
-"""What of a text can be printed."""
+"""Printable text: control characters and the like are replaced."""
 
 import re
 from typing import Any
 
-# Control characters, surrogates, private use and noncharacters: nobody can read them, and neither XML nor PDF/A takes
-# them.
+# Control characters, surrogates, private use and noncharacters: they are unreadable, and XML and PDF/A forbid them.
 _UNREADABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
 )
@@ -12,12 +11,12 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def printable(value: Any) -> str:
-    """A value as text that can be printed: "" for what is no text, and a replacement for what nobody can read."""
+    """Return a text with unreadable characters replaced, or "" for any other value."""
     if not isinstance(value, str):
         return ""
     return _UNREADABLE.sub(REPLACEMENT, "\n".join(value.splitlines())).strip()
 
 
 def printable_lines(value: Any) -> list[str]:
-    """Text as its lines, without the empty ones."""
+    """Return the non-empty lines of a text."""
     return [line.strip() for line in printable(value).split("\n") if line.strip()]

@@ -1,7 +1,7 @@
-"""To whom a letter goes, as it is printed.
+"""The recipient of a letter, as printed.
 
-A recipient can be set without a second pair of eyes, so it is no longer than an address: else somebody could write a
-letter of their own above the approved one.
+A recipient can be set without a second person, so it is limited to the length of an address. Otherwise it could hold
+another letter above the approved one.
 """
 
 from collections.abc import Mapping
@@ -12,32 +12,32 @@ from notices.localization.sentences import one_line
 from notices.sensitive.values import kinds
 
 MAX_LINES = 8
-MAX_LINE = 80
+MAX_WIDTH = 80
 MAX_REFERENCE = 256
-"""As long as the index keeps that of a decision."""
+"""Characters, as in the index of decisions."""
 _ELLIPSIS = "…"
 
 
 def address_lines(recipient: Mapping[str, Any]) -> list[str]:
-    """Name and address, a line each."""
+    """Return the lines of name and address."""
     address = recipient.get("address")
     parts = address if isinstance(address, list) else [address]
     return [line for part in (recipient.get("name"), *parts) for line in printable_lines(part)]
 
 
 def printed_fields(recipient: Mapping[str, Any]) -> dict[str, Any]:
-    """What a letter prints of a stored recipient, however long: `static/notices/verify.js` takes no more for one."""
+    """Return the fields that a letter prints of a stored recipient, shortened to the limits of `verify.js`."""
     return {
-        "address": [_shorten(line, MAX_LINE) for line in address_lines(recipient)[:MAX_LINES]],
+        "address": [_shorten(line, MAX_WIDTH) for line in address_lines(recipient)[:MAX_LINES]],
         "reference": _shorten(" ".join(printable_lines(recipient.get("reference"))), MAX_REFERENCE),
         "greeted": greeted(recipient),
     }
 
 
 def with_reference(recipient: Mapping[str, Any], recorded: object) -> dict[str, Any]:
-    """A recipient with the person's own reference: the record's where none is given, if it is fit to be printed.
+    """Return a recipient with a reference: its own, or the record's if that is fit to be printed.
 
-    A record may have the number of a card or a national number there: that one is left out, whoever gives it.
+    A record may hold a card or national number there. Such a number is removed from the recipient, too.
 
     Args:
         recorded: `subject.reference` of the record.
@@ -51,19 +51,19 @@ def with_reference(recipient: Mapping[str, Any], recorded: object) -> dict[str, 
 
 
 def greeted(recipient: Mapping[str, Any]) -> str:
-    """The name in the greeting, on one line; "" if there is none."""
+    """Return the name in the greeting, on one line; "" for none."""
     for part in ("greeted", "name"):
         for line in printable_lines(recipient.get(part)):
-            return _shorten(line, MAX_LINE)
+            return _shorten(line, MAX_WIDTH)
     return ""
 
 
 def length_problem(recipient: Mapping[str, Any]) -> str:
-    """What is too long to be printed whole, and how to mend it; "" if nothing is. What it says is not repeated."""
+    """Return a sentence that names the part that is too long, and how to fix it, without quoting it; "" for none."""
     lines = address_lines(recipient)
-    if len(lines) > MAX_LINES or any(len(line) > MAX_LINE for line in lines):
+    if len(lines) > MAX_LINES or any(len(line) > MAX_WIDTH for line in lines):
         return (
-            f"The recipient's name and address have at most {MAX_LINES} lines of {MAX_LINE} characters, "
+            f"The recipient's name and address have at most {MAX_LINES} lines of {MAX_WIDTH} characters, "
             "both together: enter them shorter."
         )
     reference = printable(recipient.get("reference"))

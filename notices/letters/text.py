@@ -12,7 +12,7 @@ _WIDTH = 78
 
 
 def render_text(letter: Letter) -> str:
-    """The letter as lines of at most 78 columns, but for words that are longer; sources are numbers in brackets."""
+    """Return the letter in lines of at most 78 columns, except longer words. Sources are numbers in brackets."""
     outline = outline_of(letter)
     closing = "\n".join(_wrapped(line.text) for line in outline.closing)
     parts = [*_head(letter, outline), *_body(outline), closing, *_sources(outline), *_check(letter, outline)]
@@ -73,7 +73,7 @@ def _cited(line: Line) -> str:
 
 
 def _wrapped(text: str, bullet: str = "") -> str:
-    """Lines of a text, each wrapped; paths and addresses stay whole, so that they can be copied."""
+    """Return a text with wrapped lines. Paths and addresses stay whole, so that they can be copied."""
     indent = " " * len(bullet)
     lines = [
         textwrap.fill(

@@ -1,4 +1,4 @@
-"""The mails to affected persons, in the language of their letter. Their texts are beside this, a file a language."""
+"""Mails to affected persons, in the language of their letter. Each language has a file of texts here."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -24,15 +24,15 @@ def send(
     """Send a mail.
 
     Args:
-        template: `letter` or `review_request`: of templates/mail, and a table of the texts.
+        template: `letter` or `review_request`, a template of templates/mail and a table of the texts.
         language: of the letter, with or without a region.
-        context: what the template shows beside the texts.
+        context: for the template, in addition to the texts.
         attachments: files, each as name, content and media type.
 
     Raises:
-        accounts.mail.Undeliverable, OSError, smtplib.SMTPException, ValueError: as `accounts.mail.send` does.
+        accounts.mail.Undeliverable, OSError, smtplib.SMTPException, ValueError: as in `accounts.mail.send`.
     """
-    name = " ".join(organization.split())  # a subject is one line whatever the organization is called
+    name = " ".join(organization.split())  # a subject is one line
     texts = {key: text.format(organization=name) for key, text in _texts(base_language(language))[template].items()}
     mail.send(
         template,

@@ -1,6 +1,6 @@
-"""Notice packs: a directory for each law, its elements, clocks and texts as data. How to: docs/adding-a-pack.md.
+"""Notice packs: a directory for each law, with its elements, clocks and texts as data. See docs/adding-a-pack.md.
 
-This package knows no Django and no records: it reads packs, checks them and answers what they say.
+This package knows no Django and no records: it reads packs, checks them and answers questions about them.
 """
 
 from notices.packs.clocks import Clock

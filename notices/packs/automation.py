@@ -1,4 +1,4 @@
-"""Who made the decision of a record, a system alone or a person: packs ask for it as `if decision automated`."""
+"""Conditions on the maker of a decision, a system alone or a person, such as `if decision automated`."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -7,7 +7,7 @@ from typing import Any, Final
 from notices import outcomes
 
 Record = Callable[[str], Any]
-"""Gives the value at a path of the decision record, None where there is nothing."""
+"""Returns the value at a path of the decision record, or None."""
 
 SOLELY: Final = "outcome.solely_automated"
 INVOLVEMENT: Final = "approval.human_involvement"
@@ -27,9 +27,9 @@ _DECIDED = frozenset(
 
 
 def is_automated(record: Record) -> bool:
-    """Whether laws on automated decisions are taken to apply: the system decided alone, or nothing says otherwise.
+    """Whether laws on automated decisions apply: the system decided alone, or the record names no person who decided.
 
-    A person decided where the record says that they did, and where a named reviewer reconsidered an earlier decision.
+    A person decided if the record says so, or if a named reviewer reconsidered an earlier decision.
     """
     solely = record(SOLELY)
     if isinstance(solely, bool):
@@ -38,7 +38,7 @@ def is_automated(record: Record) -> bool:
 
 
 def is_said(record: Record) -> bool:
-    """Whether the record itself says who decided."""
+    """Whether the record itself says if the system decided alone."""
     return isinstance(record(SOLELY), bool)
 
 
@@ -61,7 +61,7 @@ FACTS: Final = {"assisted": is_assisted, "automated": is_automated, "reviewed": 
 
 
 def contradictions(record: Record) -> list[str]:
-    """What a record says of who decided and takes back elsewhere: each statement once, however many deny it."""
+    """Return the statements of a record about who decided that other fields contradict, each once."""
     return list(dict.fromkeys(chain.from_iterable(_contradictory_pairs(record))))
 
 
@@ -83,7 +83,7 @@ def _contradictory_pairs(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _word(record: Record) -> str:
-    """How people took part, in one spelling; "" where the record does not say."""
+    """Return how people took part, in one spelling; "" if the record does not say."""
     value = record(INVOLVEMENT)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -96,7 +96,7 @@ def _is_nobody(record: Record) -> bool:
 
 
 def _has_approver(record: Record) -> bool:
-    """Whether somebody is named: neither nobody, nor a system."""
+    """Whether the record names a person as approver, not a system or a word for none."""
     value = record(_APPROVER)
     if not isinstance(value, str):
         return isinstance(value, dict | list | int) and bool(value)

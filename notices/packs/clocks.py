@@ -1,4 +1,4 @@
-"""How long a notice, or an answer, may take after what."""
+"""Clocks of a pack: time limits for a notice or an answer, and their triggers."""
 
 from datetime import date
 from functools import lru_cache
@@ -25,12 +25,12 @@ UNITS: Final[tuple[Unit, ...]] = ("hours", "days", "business_days", "months")
 
 
 class Clock(Conditional):
-    """How long after which fact a notice is due, or an answer to the person who asks."""
+    """A time limit from a trigger to a notice, or to an answer to the person."""
 
     id: Id
     what: Purpose = "notice"
-    """What is due. `notice`: the notice itself. `answer`: what the person asked for, such as access or review.
-    `acknowledgement`: word that the request came in. The last two run only once the person asks."""
+    """`notice`: the notice itself is due. `answer`: the access or review that the person requested.
+    `acknowledgement`: the confirmation of the request. The last two run only after a request."""
     trigger: Trigger
     hours: Amount | None = None
     days: Amount | None = None
@@ -39,9 +39,9 @@ class Clock(Conditional):
     calendar: Annotated[str, Field(pattern=r"^[A-Z]{2}(-[A-Z0-9]{1,3})?$")] | None = None
     """With `business_days`: the country (ISO 3166-1) or part of one (ISO 3166-2) whose public holidays do not count."""
     extension_days: Amount | None = None
-    """How many more days there are, once, if the person was told of it in time."""
+    """Extra days, once, if the person was told of the extension in time."""
     missing_information_days: Amount | None = None
-    """The time stands still while the person is asked for more information, for which they have at least these days."""
+    """The clock pauses while the person has to send more information. They have at least this many days."""
     authority: Authority
     citation: Sentence
     source: Id
@@ -50,7 +50,7 @@ class Clock(Conditional):
     @classmethod
     def _known_calendar(cls, calendar: str | None) -> str | None:
         if calendar:
-            public_holidays(calendar, year=2000)  # a calendar that is known has every year
+            public_holidays(calendar, year=2000)  # a known calendar has every year
         return calendar
 
     @model_validator(mode="after")
@@ -83,22 +83,22 @@ class Clock(Conditional):
 
     @property
     def length(self) -> str:
-        """In English, as in `1 month` or `10 business days`."""
+        """The time limit in English, such as `1 month` or `10 business days`."""
         unit = self.unit.replace("_", " ")
         return f"{self.amount} {unit.removesuffix('s') if self.amount == 1 else unit}"
 
 
 @lru_cache(maxsize=64)
 def public_holidays(calendar: str, year: int) -> frozenset[date]:
-    """The public holidays of a year, with the days on which they are observed.
+    """Return the public holidays of a year, with the days on which they are observed.
 
     Args:
         calendar: as in `Clock.calendar`: `US`, `US-CA`.
 
     Raises:
-        ValueError: nobody knows such a calendar.
+        ValueError: the calendar is unknown.
     """
-    import holidays  # 60 ms, spared where no pack counts business days
+    import holidays  # takes 60 ms, and few packs count business days
 
     country, _, subdivision = calendar.partition("-")
     try:

@@ -1,4 +1,4 @@
-"""When an element, a clock or a locked text applies: `if record outcome.score and not record outcome.incomplete`."""
+"""Conditions of elements, clocks and locked texts: `if record outcome.score and not record outcome.incomplete`."""
 
 import json
 import re
@@ -22,56 +22,55 @@ _CONDITION = re.compile(
 
 
 class InvalidCondition(ValueError):
-    """The text does not say when something applies."""
+    """The text is no valid condition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One fact that must hold.
 
-    Without a value, a fact holds when it is there and says something: neither null nor false, and not empty. Zero says
-    something; a flag that is neither true nor false says nothing. With a value, it holds when it equals that JSON
-    scalar, or one of several; `true` is not 1. Texts are compared in any spelling: `Pre-Service` is `pre_service`. An
-    outcome equals every word of its kind, and so does what `notices/kinds.toml` has words for. Of several paths counts
-    the first at which the record has anything.
+    Without values, a fact holds if it is present and not null, false or empty. Zero counts as present; a flag with a
+    value other than true or false does not. With values, the fact must equal one of these JSON scalars; `true` is not
+    1. Texts match in any spelling: `Pre-Service` is `pre_service`. An outcome equals every word of its kind, and so do
+    the words in `notices/kinds.toml`. Of several paths, the first with a value in the record counts.
     """
 
     subject: str
-    """`record`: a path into the decision record. `notice`: a fact of the notice. `decision`: what `automation` reads
-    out of the record."""
+    """`record`: a path into the decision record. `notice`: a fact of the notice. `decision`: a fact that `automation`
+    derives from the record."""
     paths: tuple[str, ...]
     negated: bool = False
     values: tuple[Scalar, ...] = ()
-    """One of which it must be; none where it only has to be there."""
+    """The allowed values; empty if the fact only has to be present."""
 
     def holds(self, record: Callable[[str], Any], notice: Mapping[str, Any]) -> bool:
         if self.subject == "decision":
             return automation.FACTS[self.paths[0]](record) is not self.negated
         if self.subject == "notice":
             return self._fits(self.paths[0], notice.get(self.paths[0])) is not self.negated
-        found = [(path, kinds.value(path, record)) for path in self.paths]
-        path, value = next((each for each in found if not _is_empty(each[1])), found[0])
+        fields = [(path, kinds.value(path, record)) for path in self.paths]
+        path, value = next((field for field in fields if not _is_empty(field[1])), fields[0])
         return self._fits(path, value) is not self.negated
 
-    def _fits(self, path: str, found: Any) -> bool:
-        if path in flags.FLAGS and not flags.is_readable(path, found):
+    def _fits(self, path: str, recorded: Any) -> bool:
+        if path in flags.FLAGS and not flags.is_readable(path, recorded):
             return False
         if not self.values:
-            return found is not False and not _is_empty(found)
+            return recorded is not False and not _is_empty(recorded)
         if path in outcomes.PATHS:
-            return any(outcomes.kind(found) == outcomes.kind(value) for value in self.values)
-        return any(_are_equal(found, value) for value in self.values)
+            return any(outcomes.kind(recorded) == outcomes.kind(value) for value in self.values)
+        return any(_are_equal(recorded, value) for value in self.values)
 
 
-def _are_equal(found: Any, value: Scalar) -> bool:
-    if isinstance(found, str) and isinstance(value, str):
-        return outcomes.spelling(found) == outcomes.spelling(value)
-    return bool(found == value) and isinstance(found, bool) == isinstance(value, bool)
+def _are_equal(recorded: Any, value: Scalar) -> bool:
+    if isinstance(recorded, str) and isinstance(value, str):
+        return outcomes.spelling(recorded) == outcomes.spelling(value)
+    return bool(recorded == value) and isinstance(recorded, bool) == isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
 class Applicability:
-    """When something applies: always, only when the person asked for it, when every condition holds, or both."""
+    """A rule for when a part of a pack applies: always, on the person's request, if every condition holds, or both."""
 
     expression: str
     conditions: tuple[Condition, ...] = ()
@@ -82,17 +81,17 @@ class Applicability:
 
     @property
     def record_paths(self) -> tuple[str, ...]:
-        return tuple(path for each in self.conditions if each.subject == "record" for path in each.paths)
+        return tuple(path for condition in self.conditions if condition.subject == "record" for path in condition.paths)
 
     def holds(
         self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
     ) -> bool:
-        """Tell whether it applies.
+        """Whether the rule applies.
 
         Args:
-            record: gives the value at a path of the decision record, None where there is nothing.
+            record: returns the value at a path of the decision record, or None.
             notice: facts of the notice (`human_review_available`).
-            requested: the person has asked for what is given only on request.
+            requested: whether the person made the request that `on_request` needs.
         """
         if self.on_request and not requested:
             return False
@@ -103,7 +102,7 @@ def parse(expression: str) -> Applicability:
     """Read `always`, `on_request`, `if …` or `on_request if …`.
 
     Raises:
-        InvalidCondition: with a sentence saying what is wrong.
+        InvalidCondition: with a sentence that says what is wrong.
     """
     if expression in (ALWAYS, ON_REQUEST):
         return Applicability(expression)
@@ -114,24 +113,24 @@ def parse(expression: str) -> Applicability:
 
 
 def _condition(expression: str) -> Condition:
-    found = _CONDITION.fullmatch(expression)
-    if not found:
+    match = _CONDITION.fullmatch(expression)
+    if not match:
         raise InvalidCondition(f"{expression!r} is not of the form '[not] record <path> [is <JSON scalar>]'")
-    if found["subject"] == "notice" and found["path"] not in NOTICE_FACTS:
-        raise InvalidCondition(f"a notice has no fact {found['path']!r}, only {', '.join(NOTICE_FACTS)}")
-    if found["subject"] == "decision" and (found["path"] not in automation.FACTS or found["value"] is not None):
+    if match["subject"] == "notice" and match["path"] not in NOTICE_FACTS:
+        raise InvalidCondition(f"a notice has no fact {match['path']!r}, only {', '.join(NOTICE_FACTS)}")
+    if match["subject"] == "decision" and (match["path"] not in automation.FACTS or match["value"] is not None):
         raise InvalidCondition(f"of a decision can be asked, without 'is', whether it is {', '.join(automation.FACTS)}")
-    paths = tuple(found["path"].split("|"))
+    paths = tuple(match["path"].split("|"))
     if "" in paths:
-        raise InvalidCondition(f"{found['path']!r} has a path that is empty")
+        raise InvalidCondition(f"{match['path']!r} has a path that is empty")
     for path in paths:
         if path.startswith(shapes.PREFIX) and path.removeprefix(shapes.PREFIX) not in shapes.NAMES:
             raise InvalidCondition(f"nothing is called {path!r}, only {', '.join(sorted(shapes.NAMES))}")
     return Condition(
-        subject=found["subject"],
+        subject=match["subject"],
         paths=paths,
-        negated=bool(found["negated"]),
-        values=tuple(map(_scalar, found["value"].split("|"))) if found["value"] else (),
+        negated=bool(match["negated"]),
+        values=tuple(map(_scalar, match["value"].split("|"))) if match["value"] else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""What must be true across a pack's files: everything referred to exists, and every language says everything."""
+"""Consistency of a pack across its files: every reference resolves, and every language has every text."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def text_file(language: str) -> str:
 
 
 def defects(pack: Pack) -> Iterator[Defect]:
-    """Every contradiction in a pack whose files can each be read."""
+    """Yield every defect across the files of a pack, once each file can be read."""
     yield from _names(pack)
     yield from _references(pack)
     yield from _authority(pack)
@@ -77,7 +77,7 @@ def _references(pack: Pack) -> Iterator[Defect]:
 
 
 def _requests(pack: Pack) -> Iterator[Defect]:
-    """A notice is not measured by the clock of an answer, which starts only when the person asks."""
+    """Require the clock of an answer exactly for elements on request: it starts only when the person asks."""
     notices = {clock.id: clock.what == "notice" for clock in pack.clocks}
     for position, element in enumerate(pack.elements):
         if element.clock in notices and notices[element.clock] == element.when.on_request:
@@ -86,7 +86,7 @@ def _requests(pack: Pack) -> Iterator[Defect]:
 
 
 def _authority(pack: Pack) -> Iterator[Defect]:
-    """What was not read in a text of law, or is only a draft or a policy, may not be passed off as law."""
+    """Refuse binding authority for sources that were not read as law, and for policies."""
     reading = {source.id: source.reading for source in pack.sources}
     if pack.advisory and pack.legal_status != "policy":
         yield Defect(PACK_FILE, ("advisory",), "only a pack with legal_status 'policy' may be advisory: a law binds")
@@ -107,9 +107,9 @@ def _human_review(pack: Pack) -> Iterator[Defect]:
 
 
 def _record(pack: Pack) -> Iterator[Defect]:
-    """What stands beside the law: where placeholders come from, and how dates and money are written."""
+    """Check the sources of placeholders, and the locales of dates and money."""
     parts = (*pack.elements, *pack.clocks, *pack.locked)
-    compared = {path for part in parts for each in part.when.conditions for path in each.paths}
+    compared = {path for part in parts for condition in part.when.conditions for path in condition.paths}
     for position, path in enumerate(pack.asked):
         if path not in compared:
             yield Defect(PACK_FILE, ("asked", position), f"no condition of this pack compares {path!r}")
@@ -166,7 +166,7 @@ def _placeholders(pack: Pack, file: str, text: Text) -> Iterator[Defect]:
         value = getattr(text, field)
         templates = {"rights": text.rights, "frameworks": text.frameworks.values()}.get(field, ())
         for template in [value] if isinstance(value, str) else templates:
-            # The framework is the law's name: printed as it stands.
+            # The framework is the law's name, and printed unchanged.
             allowed: frozenset[str] = frozenset() if field.startswith("framework") else COMMON_PLACEHOLDERS
             yield from _unknown(file, (field,), template, allowed)
 
@@ -181,7 +181,7 @@ def _unknown(file: str, location: tuple[str, ...], template: str, allowed: froze
 
 
 def _own_words(file: str, text: Text, element: Element) -> Iterator[Defect]:
-    """A pack may not print what it forbids."""
+    """Refuse a pack's own text that has a phrase the pack forbids."""
     printed = getattr(text, element.where, "")
     printed_text = " ".join(printed if isinstance(printed, tuple) else [printed]).casefold()
     for phrase in text.forbidden.get(element.id, ()):

@@ -1,4 +1,4 @@
-"""Fields of a record that are true or false. Anything else in one of them is read as neither."""
+"""Boolean fields of a record. Any other value in one of them counts as neither true nor false."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -30,21 +30,21 @@ FLAGS: Final = frozenset(
 _EVERY_LETTER: Final = frozenset(
     {"outcome.materially_influenced_by_system", "outcome.review.available", "outcome.solely_automated"}
 )
-"""What every letter is drafted by, whatever its pack asks."""
+"""Flags that affect every letter under any pack."""
 
 _OR_WHY: Final = frozenset({"outcome.review.not_commercially_reasonable", "system.high_risk_use"})
-"""Flags that may be a text in the place of true: it says why, or under which law."""
+"""Flags that may be a text instead of true: a reason, or the law that applies."""
 _IN_WORDS: Final = frozenset(
     {"", "0", "1", "f", "false", "ja", "n", "nein", "no", "non", "oui", "t", "true", "y", "yes"}
 )
 
 
 def unreadable(record: Callable[[str], Any], paths: Iterable[str]) -> Iterator[str]:
-    """The flags that a letter depends on and that are neither true nor false, where the record has them.
+    """Yield the flags in a record that a letter depends on, but that are neither true nor false.
 
     Args:
-        record: gives the value at a path of the decision record, None where there is nothing.
-        paths: the fields that its pack asks for.
+        record: returns the value at a path of the decision record, or None.
+        paths: the fields that the letter's pack needs.
     """
     for path in sorted(FLAGS.intersection(paths) | _EVERY_LETTER):
         if not is_readable(path, record(path)):
@@ -52,7 +52,7 @@ def unreadable(record: Callable[[str], Any], paths: Iterable[str]) -> Iterator[s
 
 
 def is_readable(path: str, value: Any) -> bool:
-    """Whether a flag is true or false, or not set: `"no"` is neither, nor is 0."""
+    """Whether a flag is true, false or not set. `"no"` and 0 are not readable."""
     if path in _OR_WHY and isinstance(value, str):
         return value.strip().casefold() not in _IN_WORDS
     return value is None or isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Where in a TOML file something stands. The parser gives no lines once the text is read, so they are found again."""
+"""Line numbers in a TOML file. The parser does not keep them, so a second pass finds them."""
 
 import re
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ _TRIPLE = re.compile(r'"""|\'\'\'')
 
 
 class Lines:
-    """The line of every table and key of a TOML text, of the plain kind that packs are written in."""
+    """The line of every table and key of a TOML text, in the simple syntax of packs."""
 
     def __init__(self, text: str) -> None:
-        self._found: dict[tuple[str | int, ...], int] = {}
+        self._numbers: dict[tuple[str | int, ...], int] = {}
         counts: dict[str, int] = {}
         table: tuple[str | int, ...] = ()
         inside_text = False
@@ -22,17 +22,17 @@ class Lines:
                 inside_text = not opens_or_closes
                 continue
             inside_text = opens_or_closes
-            if found := _TABLE.match(line):
-                name = found["name"]
-                table = (*name.split("."), counts.get(name, 0)) if found["list"] else tuple(name.split("."))
+            if match := _TABLE.match(line):
+                name = match["name"]
+                table = (*name.split("."), counts.get(name, 0)) if match["list"] else tuple(name.split("."))
                 counts[name] = counts.get(name, 0) + 1
-                self._found.setdefault(table, number)
-            elif found := _KEY.match(line):
-                self._found.setdefault((*table, found["name"]), number)
+                self._numbers.setdefault(table, number)
+            elif match := _KEY.match(line):
+                self._numbers.setdefault((*table, match["name"]), number)
 
     def of(self, location: Sequence[str | int]) -> int:
-        """The line of a location such as `("elements", 3, "where")`, or of what is around it, or 1."""
+        """Return the line of a location such as `("elements", 3, "where")`, else of its nearest parent, else 1."""
         for length in range(len(location), 0, -1):
-            if line := self._found.get(tuple(location[:length])):
+            if line := self._numbers.get(tuple(location[:length])):
                 return line
         return 1

@@ -1,4 +1,4 @@
-"""Reading packs from their directories, with errors that name file and line."""
+"""Loading of packs from their directories, with errors that name file and line."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ Part = TypeVar("Part", bound=BaseModel)
 
 
 class BrokenPack(Exception):
-    """A pack cannot be used. `problems` are sentences that begin with file and line."""
+    """A pack has defects. `problems` are sentences that begin with file and line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -29,7 +29,7 @@ class BrokenPack(Exception):
 
 
 class _Files:
-    """The files of one pack, and what is wrong with them."""
+    """The files of one pack, and their problems."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -38,7 +38,7 @@ class _Files:
         self._lines: dict[str, Lines] = {}
 
     def read(self, name: str) -> dict[str, Any] | None:
-        """The tables of a TOML file, or None if it cannot be read, which is then a problem."""
+        """Return the tables of a TOML file. If it cannot be read, add a problem and return None."""
         try:
             self.bytes[name] = (self.directory / name).read_bytes()
             text = self.bytes[name].decode()
@@ -72,7 +72,7 @@ class _Files:
             return None
 
     def digest(self) -> str:
-        """SHA-256 over each file's name, length and bytes, in the order of the names."""
+        """Return the SHA-256 over each file's name, length and bytes, in the order of the names."""
         whole = hashlib.sha256()
         for name in sorted(self.bytes):
             whole.update(f"{name}\n{len(self.bytes[name])}\n".encode() + self.bytes[name])
@@ -86,7 +86,7 @@ def load(directory: Path) -> Pack:
     """Read and check one pack.
 
     Raises:
-        BrokenPack: with everything that is wrong, each with file and line.
+        BrokenPack: with every problem, each with file and line.
     """
     files = _Files(directory)
     pack = files.model(Pack, PACK_FILE)
@@ -108,36 +108,36 @@ def load(directory: Path) -> Pack:
 
 
 def directories(root: Path = DIRECTORY) -> list[Path]:
-    """The directories that hold, or ought to hold, a pack."""
+    """Return the directories that must each hold a pack."""
     return sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._")
 
 
 def load_all(root: Path = DIRECTORY) -> dict[str, Pack]:
-    """Every pack by its id. Raises BrokenPack with what is wrong with any of them."""
-    found: dict[str, Pack] = {}
+    """Return every pack by its id. Raises BrokenPack with the problems of all packs."""
+    loaded: dict[str, Pack] = {}
     problems: list[str] = []
     for directory in directories(root):
         try:
-            found[directory.name] = load(directory)
+            loaded[directory.name] = load(directory)
         except BrokenPack as error:
             problems.extend(error.problems)
     if problems:
         raise BrokenPack(problems)
-    return found
+    return loaded
 
 
 @cache
 def packs() -> dict[str, Pack]:
-    """As `load_all`, read once."""
+    """Return `load_all()`, cached."""
     return load_all()
 
 
 def _about(location: Sequence[str | int]) -> str:
-    """`elements[3].clock: `, counted from 1 as people do."""
+    """Return a location as in `elements[3].clock: `, counted from 1."""
     name = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
     return f"{name.removeprefix('.')}: " if name else ""
 
 
 def _syntax_line(message: str, text: str) -> int:
-    found = re.search(r"at line (\d+)", message)
-    return int(found[1]) if found else text.count("\n") + 1
+    match = re.search(r"at line (\d+)", message)
+    return int(match[1]) if match else text.count("\n") + 1

@@ -1,4 +1,4 @@
-"""What a notice pack holds: the law behind a notice as data, and its fixed texts in each language."""
+"""Notice packs: a law as data, and its fixed texts in each language."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ Reading = Literal["primary", "copy", "secondary", "unconfirmed", "own"]
 
 
 class Source(Part):
-    """A text of law or guidance, and how it was read."""
+    """A text of law or guidance, and the form in which it was read."""
 
     id: Id
     citation: Sentence
@@ -67,7 +67,7 @@ class Source(Part):
     quote: str = ""
     read_on: date
     reading: Reading
-    """`primary`: the official text; `copy`: a public copy of it; `secondary`: what others write about it;
+    """`primary`: the official text; `copy`: a public copy of it; `secondary`: a text by others about it;
     `unconfirmed`: plausible but not read; `own`: the organization's own policy."""
 
 
@@ -81,20 +81,20 @@ class Element(Conditional):
     source: Id
     check: Check
     paths: Annotated[tuple[str, ...], List] = ()
-    """Only statements whose source is one of these record paths, or lies below one, count for the check. In a path `*`
-    stands for anything, and neither capitals nor what parts words count: `*.service*` finds `events.claim.ServiceDate`.
-    Where nothing is at the paths without it, drafting tells the names and texts of what one that does not end with it
-    finds: `*.drug*name`.
+    """Only statements whose source is at or below one of these record paths count for the check. `*` matches anything,
+    and capitals and word separators do not count: `*.service*` matches `events.claim.ServiceDate`. If the record has
+    nothing at the paths without `*`, drafting cites the fields that a path with `*` before its end matches, such as
+    `*.drug*name`.
     """
     naming: bool = False
-    """With `cited`: only what names a thing counts, in words and in a field for that: no date, year, number or id."""
+    """With `cited`: only a name in words, in a field for names, counts: no date, year, number or id."""
     equals: str | int | bool | None = None
-    """With `cited`: the value that the record has at the cited path."""
+    """With `cited`: the value that the record must have at the cited path."""
     value: Annotated[int, Field(ge=1)] | None = None
     locked: Id | None = None
     clock: Id | None = None
     advice: bool = False
-    """Good practice beyond what the law asks of every letter: the checklist shows it, and nobody is warned."""
+    """Good practice beyond the law's demands on every letter: the checklist shows it without a warning."""
     blocks_if: str = conditions.ALWAYS
     """The decisions for which its law was read: for others its absence only warns."""
 
@@ -107,7 +107,7 @@ class Element(Conditional):
 
     @cached_property
     def blocks_when(self) -> Applicability:
-        """`blocks_if`, read."""
+        """`blocks_if`, parsed."""
         return conditions.parse(self.blocks_if)
 
     @cached_property
@@ -115,11 +115,11 @@ class Element(Conditional):
         return tuple(path for path in self.paths if "*" not in path)
 
     def counts(self, source: str) -> bool:
-        """Whether a statement with this source counts for the check. An event of a list goes by its name in it."""
+        """Whether a statement with this source counts for the check. An event in a list has its name as path."""
         return not self.paths or any(_covers(path, source) for path in self.paths)
 
     def looks_for(self, source: str) -> bool:
-        """Whether drafting tells what is there, if nothing is at the paths without `*`."""
+        """Whether drafting cites this field if the record has nothing at the paths without `*`."""
         return bool((endings := _endings(self.paths)) and endings.fullmatch(_joined(source)))
 
     @model_validator(mode="after")
@@ -175,14 +175,14 @@ def _folded(path: str) -> str:
 
 @cache
 def _endings(paths: tuple[str, ...]) -> re.Pattern[str] | None:
-    """One pattern for all: a record has thousands of fields."""
+    """Return one pattern for all paths, because a record has thousands of fields."""
     patterns = [translate(path.replace("_", "")) for path in paths if "*" in path and not path.endswith("*")]
     # linear: `fnmatch` gives nothing back, and a path has at most MOST_SOURCE characters
     return re.compile("|".join(patterns)) if patterns else None
 
 
 class Locked(Conditional):
-    """A text that editors cannot change. It is printed among the rights, with the organization's settings filled in."""
+    """A text that editors cannot change. Letters print it among the rights, filled from the organization's settings."""
 
     id: Id
     placeholders: Annotated[tuple[Id, ...], List] = ()
@@ -190,7 +190,7 @@ class Locked(Conditional):
 
 
 class Framework(Conditional):
-    """Another name of the law, printed where it applies: first come, first served."""
+    """Another name of the law, printed if it applies. The first that applies is used."""
 
     id: Id
 
@@ -200,7 +200,7 @@ class Text(Part):
 
     framework: Sentence
     framework_before: str = ""
-    """The law's name in letters about decisions from before its rights were there."""
+    """The law's name in letters about decisions before its rights took effect."""
     frameworks: dict[Id, Sentence] = {}
     title: Sentence
     title_undecided: str = ""
@@ -218,33 +218,33 @@ class Text(Part):
 
 
 def base_language(tag: str) -> str:
-    """A language without its region, however people spell it: `de` for `de-AT`, `de_AT` and ` DE`."""
+    """Return a language without its region, in any spelling: `de` for `de-AT`, `de_AT` and ` DE`."""
     return tag.strip().replace("_", "-").partition("-")[0].lower()
 
 
 def placeholders(text: str) -> tuple[str, ...]:
-    """The names in braces, in order, each once."""
+    """Return the names in braces, in order, each once."""
     return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
 
 
 def fill(text: str, settings: Mapping[str, str]) -> str:
-    """Put the organization's settings into a text. A placeholder without a value stays in it, in its braces."""
-    return PLACEHOLDER.sub(lambda found: settings.get(found[1], "").strip() or found[0], text)
+    """Fill a text from the organization's settings. A placeholder without a value stays in its braces."""
+    return PLACEHOLDER.sub(lambda match: settings.get(match[1], "").strip() or match[0], text)
 
 
 def is_text(right: str, template: str) -> bool:
-    """Whether a right is this text word for word, with something in the place of each placeholder.
+    """Whether a right is this text word for word, with some text for each placeholder.
 
-    What follows a placeholder is looked for once (`?>`): else a long right keeps a worker busy for hours.
+    The text after a placeholder is searched once (`?>`). With backtracking, a long right blocks a worker for hours.
     """
-    begins, *rest = map(re.escape, PLACEHOLDER.split(template)[::2])
-    between = "".join(f"(?>{_SOMETHING}{part})" for part in rest[:-1])
-    pattern = begins + between + "".join(_SOMETHING + part for part in rest[-1:])
+    begins, *parts = map(re.escape, PLACEHOLDER.split(template)[::2])
+    between = "".join(f"(?>{_SOMETHING}{part})" for part in parts[:-1])
+    pattern = begins + between + "".join(_SOMETHING + part for part in parts[-1:])
     return re.fullmatch(pattern, right) is not None
 
 
 def _can_fill(value: Any) -> bool:
-    """Whether a record's value can fill a placeholder: a number, or a text that says something and has no braces."""
+    """Whether a record's value can fill a placeholder: a number, or a visible text without braces."""
     if isinstance(value, str):
         return bool(_on_one_line(value)) and not set(value) & {"{", "}"}
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
@@ -259,7 +259,7 @@ def _on_one_line(value: Any) -> str:
 
 
 class Pack(Part):
-    """Everything the service knows of one law's notices. Its id, version and digest are frozen into each notice."""
+    """The rules and texts of one law's notices. Each notice stores the pack's id, version and digest."""
 
     id: Id
     version: Annotated[str, Field(pattern=r"^\d{4}\.\d+$")]
@@ -271,7 +271,7 @@ class Pack(Part):
     retention_source: Id | None = None
     human_review: HumanReview
     advisory: bool = False
-    """Whether findings advise and do not forbid: only for a policy. See `checklist.Problem`."""
+    """Whether findings only advise: possible for a policy alone. See `checklist.Problem`."""
     scope: Scope = Scope()
     frameworks: Annotated[tuple[Framework, ...], List] = ()
     sources: Annotated[tuple[Source, ...], List]
@@ -280,19 +280,19 @@ class Pack(Part):
     locked: Annotated[tuple[Locked, ...], List] = ()
     weak_reasons: Annotated[tuple[WeakReason, ...], List] = ()
     asked: Annotated[tuple[str, ...], List] = ()
-    """Record paths without which nobody can tell which of the pack's rules hold. Conditions compare them with words."""
+    """Record paths that decide which of the pack's rules apply. Conditions compare them with words."""
     prohibited_bases: Annotated[tuple[Prohibition, ...], List] = ()
     from_record: dict[Id, Annotated[tuple[str, ...], Field(strict=False, min_length=1)]] = {}
-    """Record paths that fill a placeholder before the organization's settings do; the first that has a value counts."""
+    """Record paths that fill a placeholder before the organization's settings; the first with a value counts."""
     belongs_to: dict[Id, Id] = {}
-    """By placeholder the one that it tells more of, as an address of a name: the settings fill it only if they have the
-    name that is printed."""
+    """By placeholder, the placeholder that it describes, as an address belongs to a name: the settings fill the address
+    only if they have the printed name."""
     choices: dict[Id, Annotated[tuple[Choice, ...], Field(strict=False)]] = {}
     by_law: Annotated[tuple[ByLaw, ...], List] = ()
     cautions: Annotated[tuple[Caution, ...], List] = ()
     locales: dict[str, str] = {}
-    """The region by whose customs a language writes dates and money, as in `en = "en_GB"`; without one, the language's
-    own default."""
+    """By language, the region for the format of dates and money, as in `en = "en_GB"`; otherwise the language's
+    default."""
     _texts: Mapping[str, Text] = PrivateAttr(default_factory=dict)
     _digest: str = PrivateAttr(default="")
 
@@ -307,11 +307,11 @@ class Pack(Part):
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What the elements are called, for those who send notices: in English where the pack has it."""
+        """The names of the elements for the organization, in English if the pack has it."""
         return self.text("en" if "en" in self.languages else self.languages[0]).labels
 
     def text(self, language: str) -> Text:
-        """The words in one of the pack's languages.
+        """Return the words in one of the pack's languages.
 
         Raises:
             KeyError: the pack has no such language.
@@ -324,7 +324,7 @@ class Pack(Part):
         return self.text(self.languages[0]).framework
 
     def framework_for(self, language: str, record: Callable[[str], Any], on: date) -> str:
-        """The law's name as a letter about a record prints it.
+        """Return the law's name as a letter about a record prints it.
 
         Args:
             on: the day of the decision.
@@ -336,13 +336,13 @@ class Pack(Part):
         return next(fitting, text.framework)
 
     def title_for(self, language: str, record: Callable[[str], Any]) -> str:
-        """The title of a letter about a record."""
+        """Return the title of a letter about a record."""
         text = self.text(language)
         is_open = outcomes.kind(kinds.value(outcomes.PATHS[0], record)) in ("pending", "referred")
         return text.title_undecided if text.title_undecided and is_open else text.title
 
     def language_for(self, *wished: str | None) -> str:
-        """The pack's language that fits the first wish it can (`de-AT` gets `de`), else its first language."""
+        """Return the pack's language for the first wish that it can meet (`de-AT` gets `de`), or its first language."""
         for wish in filter(None, wished):
             for known in (wish, base_language(wish)):
                 if known in self.languages:
@@ -350,7 +350,7 @@ class Pack(Part):
         return self.languages[0]
 
     def has_language(self, wish: str) -> bool:
-        """Whether a wish gets what it asks for, and not the pack's first language instead."""
+        """Whether the pack can meet a wish, with or without its region."""
         return wish in self.languages or base_language(wish) in self.languages
 
     def element(self, element_id: str) -> Element:
@@ -366,7 +366,7 @@ class Pack(Part):
         return next(locked for locked in self.locked if locked.id == locked_id)
 
     def locked_texts(self, language: str, record: Callable[[str], Any]) -> tuple[str, ...]:
-        """The locked texts that belong into a notice about a record, placeholders still in braces."""
+        """Return the locked texts of a notice about a record, with placeholders still in braces."""
         texts = self.text(language).locked
         return tuple(texts[locked.id] for locked in self.locked if locked.applies_to(record))
 
@@ -374,9 +374,9 @@ class Pack(Part):
         return self.effective_from <= on and (self.effective_to is None or on <= self.effective_to)
 
     def blocks(self, element: Element, on: date) -> bool:
-        """Whether a notice about a decision of that day may not be approved while the element is missing.
+        """Whether a missing element blocks the approval of a notice about a decision of that day.
 
-        A maximum is only advice. A notice that is late must still go out, so lateness never blocks either.
+        A maximum is only advice. Lateness never blocks, because a late notice must still go out.
         """
         return self.binds(element) and self.legal_status == "in_force" and self.in_effect(on)
 
@@ -386,22 +386,22 @@ class Pack(Part):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings of an organization that the pack's texts are filled from."""
+        """The names of the organization's settings that fill the pack's texts."""
         declared = (name for locked in self.locked for name in locked.placeholders)
         return tuple(sorted({*declared, *COMMON_PLACEHOLDERS}))
 
     @property
     def bases(self) -> ProhibitedBases:
-        """What the pack's laws forbid to decide by."""
+        """The bases of decisions that the pack's laws prohibit."""
         return prohibited_bases(tuple(basis for group in self.prohibited_bases for basis in group.bases))
 
     def citation_of(self, basis: str) -> str:
-        """The law that forbids to decide by it."""
+        """Return the citation of the law that prohibits a basis."""
         return next(group.citation for group in self.prohibited_bases if basis in group.bases)
 
     @property
     def record_paths(self) -> tuple[str, ...]:
-        """The fields of a record that the pack asks for by name."""
+        """The fields of a record that the pack names."""
         parts = (*self.elements, *self.clocks, *self.locked, *self.frameworks, *self.by_law, *self.cautions)
         asked = {path for part in parts for path in part.when.record_paths}
         asked.update(path for one in self.elements for path in one.blocks_when.record_paths)
@@ -409,25 +409,25 @@ class Pack(Part):
         return tuple(sorted(asked.union(*named)))
 
     def recorded(self, record: Callable[[str], Any]) -> dict[str, str]:
-        """The placeholders that a record fills, or the law where the record tells nothing that the law allows.
+        """Return the placeholders from a record, or from the law if the record has no value that the law allows.
 
         Args:
             record: as in `Applicability.holds`.
         """
-        told = self.told(record)
+        values = self.record_values(record)
         for law in self.by_law:
-            if law.applies_to(record) and not law.allows(told.get(law.placeholder, "")):
-                told[law.placeholder] = str(law.value)
-        return told
+            if law.applies_to(record) and not law.allows(values.get(law.placeholder, "")):
+                values[law.placeholder] = str(law.value)
+        return values
 
-    def told(self, record: Callable[[str], Any]) -> dict[str, str]:
-        """What a record says for placeholders, whatever the law says of it."""
-        found = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
-        fitting = {name: [value for value in values if _can_fill(value)] for name, values in found.items()}
+    def record_values(self, record: Callable[[str], Any]) -> dict[str, str]:
+        """Return the placeholders from a record, even those that the law does not allow."""
+        candidates = {name: [record(path) for path in paths] for name, paths in self.from_record.items()}
+        fitting = {name: [value for value in values if _can_fill(value)] for name, values in candidates.items()}
         return {name: _on_one_line(values[0]) for name, values in fitting.items() if values}
 
     def values(self, record: Callable[[str], Any], settings: Mapping[str, str]) -> dict[str, str]:
-        """What the texts of a notice about a record are filled from.
+        """Return the placeholders for the texts of a notice about a record.
 
         Args:
             settings: the organization's.

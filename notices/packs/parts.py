@@ -1,4 +1,4 @@
-"""What the parts of a pack are made of."""
+"""Base classes and types for the parts of a pack."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ BINDING: Final = ("statute", "rule")
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 Sentence = Annotated[str, Field(min_length=1)]
 Amount = Annotated[int, Field(ge=0, le=3660)]
-"""Of hours, days or months: no law gives more than ten years of days, and no date leaves the calendar."""
+"""Hours, days or months. No law gives more than ten years of days, and within the bound no date overflows."""
 List = Field(default=(), strict=False)
 
 
@@ -34,11 +34,11 @@ class Conditional(Part):
 
     @cached_property
     def when(self) -> Applicability:
-        """`applies`, read."""
+        """`applies`, parsed."""
         return conditions.parse(self.applies)
 
     def applies_to(
         self, record: Callable[[str], Any], notice: Mapping[str, Any] | None = None, *, requested: bool = False
     ) -> bool:
-        """Tell whether this applies: see `Applicability.holds`."""
+        """Whether this part applies: see `Applicability.holds`."""
         return self.when.holds(record, notice, requested=requested)

@@ -1,4 +1,4 @@
-"""What a pack's laws forbid to decide by."""
+"""Prohibited bases of decisions, by law."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from notices.sensitive.bases import basis_ids
 
 
 class Prohibition(BaseModel):
-    """One law, and the bases that it forbids. No letter prints a field about one of them as information used."""
+    """One law, and the bases that it prohibits. No letter prints a field about such a basis as information used."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

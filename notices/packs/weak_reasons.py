@@ -1,4 +1,4 @@
-"""Reasons that a law does not take for any, such as a score alone: as data, so that paraphrases are found too."""
+"""Weak reasons: those that a law does not accept, such as a score alone. Patterns find paraphrases, too."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -9,7 +9,7 @@ _Words = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 
 
 class WeakReason(BaseModel):
-    """A kind of them, and the law that says so."""
+    """A kind of weak reason, and the law that does not accept it."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -17,43 +17,43 @@ class WeakReason(BaseModel):
     citation: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]
     advice: Annotated[str, Field(min_length=1)]
-    """What to write instead, for whoever writes the notice."""
+    """What to write instead, for the writer of the notice."""
     measured: bool = False
-    """It is one of these also where the field that it cites is a number. `Criteria met: 4` is more than a standard."""
+    """A reason is weak even if it cites a number. Otherwise a number makes it specific, as in `Criteria met: 4`."""
 
 
 class WeakPattern(BaseModel):
-    """How such reasons are worded in a language. `*` at the end of a word, or before it, stands for any letters.
+    """The words of weak reasons in a language. `*` at the start or end of a word matches any letters.
 
-    A pattern may have several words, which then stand in this order: `ein abschluss` is a contract, and `Ihr Abschluss`
-    a degree."""
+    A pattern of several words matches them in this order: `ein abschluss` is a contract, and `Ihr Abschluss` a
+    degree."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     marks: _Words
-    """One of these is in each."""
+    """Words that mark a weak reason: each has at least one."""
     words: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """What else may be in one. Any other word that tells something makes a reason of it."""
+    """Other words that a weak reason may have. Any further meaningful word makes it a specific reason."""
 
     def fits(self, words: Sequence[str], telling: Sequence[str]) -> bool:
-        """Whether a reason says no more than this.
+        """Whether a reason says no more than the pattern.
 
         Args:
-            words: all words of the reason, small.
-            telling: those among them that are not empty by themselves.
+            words: all words of the reason, in lower case.
+            telling: the meaningful words among them.
         """
-        found = _found(self.marks, words)
-        return bool(found) and found.union(_found(self.words, words)).issuperset(telling)
+        marks = _matching(self.marks, words)
+        return bool(marks) and marks.union(_matching(self.words, words)).issuperset(telling)
 
 
-def _found(patterns: Sequence[str], words: Sequence[str]) -> set[str]:
-    """Those words that one of the patterns fits; of a pattern of several words, those that stand in its order."""
-    found: set[str] = set()
+def _matching(patterns: Sequence[str], words: Sequence[str]) -> set[str]:
+    """Return the words that match a pattern. Words of a pattern with several words must be in its order."""
+    matching: set[str] = set()
     for pattern in patterns:
         parts = pattern.casefold().split(" ")
         rows = zip(*(words[start:] for start in range(len(parts))), strict=False)
-        found.update(word for row in rows if all(map(_fits, row, parts)) for word in row)
-    return found
+        matching.update(word for row in rows if all(map(_fits, row, parts)) for word in row)
+    return matching
 
 
 def _fits(word: str, pattern: str) -> bool:

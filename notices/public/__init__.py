@@ -1,5 +1,5 @@
-"""The public page of a letter, which its QR code leads to: for whoever has the letter, without an account.
+"""The public page of a letter, which its QR code leads to. The reader needs the letter, but no account.
 
-It shows nothing of the person. What is checked with the letter's file is checked in their browser
-(static/notices/verify.js), and what they write when they ask for a review goes to the organization alone.
+The page shows nothing about the person. The reader's browser checks the letter's file (static/notices/verify.js), and
+the text of a review request goes to the organization alone.
 """

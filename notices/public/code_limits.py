@@ -1,4 +1,4 @@
-"""How often a review code may be guessed."""
+"""Limits on guesses of a review code."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,22 +10,23 @@ from notices.models import Notice
 
 _HOUR = 3600
 _PER_NOTICE = 10
-_PER_NETWORK = 30  # more, because a whole office or a mobile network may sit behind one address
+_PER_NETWORK = 30  # more, because an office or a mobile network may share one address
 
 
 @contextmanager
 def counted(notice: Notice, network: str) -> Iterator[None]:
-    """Try a code within it. The try is counted before, so that tries sent at once cannot outrun the limits, and stays
-    counted if it raises WrongCode.
+    """Count a try of a code in the body; a try that does not raise WrongCode is given back.
+
+    The try is counted before the body runs, so that parallel tries cannot exceed the limits.
 
     Args:
-        network: of whoever tries.
+        network: of the client.
 
     Raises:
         TooManyTries: for this letter, or from this network, in this hour.
     """
     limits = [(f"review-code:notice:{notice.pk}", _PER_NOTICE), (f"review-code:network:{network}", _PER_NETWORK)]
-    tries = list(takewhile(lambda each: counters.take(*each, _HOUR), limits))
+    tries = list(takewhile(lambda limit: counters.take(*limit, _HOUR), limits))
     wrong = False
     try:
         if len(tries) < len(limits):

@@ -4,18 +4,18 @@ from django import forms
 
 from notices.public.page_texts import Words
 
-_LONGEST = 4000
+_MAX_MESSAGE = 4000
 
 
 class _Lines(forms.CharField):
-    """Text whose line breaks count as one character, as they do for the browser's own limit."""
+    """Text with line breaks of one character, as the browser's own limit counts them."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class CodeForm(forms.Form):
-    """The code from the letter, which shows that its reader has it."""
+    """The code from the letter, as evidence that its reader has the letter."""
 
     code = forms.CharField(
         max_length=64,
@@ -30,9 +30,9 @@ class CodeForm(forms.Form):
 
 
 class ReviewForm(CodeForm):
-    """A person's request that a human look at the decision again."""
+    """A person's request for human review of the decision."""
 
-    message = _Lines(required=False, max_length=_LONGEST, widget=forms.Textarea(attrs={"rows": 6}))
+    message = _Lines(required=False, max_length=_MAX_MESSAGE, widget=forms.Textarea(attrs={"rows": 6}))
     email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
 
     def __init__(self, *args: Any, words: Words) -> None:

@@ -1,4 +1,4 @@
-"""What the HTML file of a letter is, to the last character."""
+"""Digest of a letter's HTML file."""
 
 import hashlib
 from dataclasses import replace
@@ -11,14 +11,13 @@ _LEFT_OUT = "…"
 
 
 def html_digest(letter: Letter) -> str:
-    """SHA-256 (hex) of the HTML form of a letter as it is given out today, but never marked as withdrawn.
+    """Return the SHA-256 (hex) of a letter's HTML form as issued today, without a mark as withdrawn.
 
-    After a change of how letters look, files from before are not confirmed as a whole; nor, where the contact was not
-    sealed with the notice yet, after a change of the sender's contact.
+    A change of the letters' layout invalidates the digests of earlier files. So does a change of the sender's contact,
+    if the contact was not sealed with the notice.
 
-    Recipient, greeting, reference and code are left out, or whoever has the proof alone could try names against the
-    digest.
-    `exactly` in static/notices/verify.js leaves the same out of a reader's file.
+    Recipient, greeting, reference and code are left out. Otherwise a person with the proof alone could guess names and
+    test them against the digest. `exactly` in static/notices/verify.js leaves the same out of a reader's file.
     """
     reference = printable(letter.recipient.get("reference")) and _LEFT_OUT
     code = letter.review_code and _LEFT_OUT

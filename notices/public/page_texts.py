@@ -1,4 +1,4 @@
-"""What the public page says, in the language of the letter."""
+"""Words of the public page in each language of letters."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,5 +14,5 @@ Words = Mapping[str, str]
 
 @cache
 def words(language: str) -> Words:
-    """The page's words in a language of letters, whatever its region."""
+    """Return the page's words in a language of letters, with or without a region."""
     return tomllib.loads((_DIRECTORY / f"{base_language(language)}.toml").read_text("utf-8"))

@@ -26,7 +26,7 @@ from notices.public.page_texts import words
 
 log = structlog.get_logger("letters")
 
-# Without connect-src: the browser itself keeps a file that is checked here from being sent anywhere.
+# Without connect-src, so that the browser itself blocks uploads of a file that is checked here.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
@@ -36,12 +36,12 @@ _POLICY = (
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def letter(request: HttpRequest, address: str) -> HttpResponse:
-    """What the organization says of a letter, and the way to a review, for whoever has the letter's address."""
+    """Show a letter's state and the review form to a visitor with the letter's address."""
     try:
         notice = selectors.published(address.lower())
     except NotFound:
         return _unknown(request)
-    with translation.override(language_of(notice.language)):  # for what Django itself says of a form
+    with translation.override(language_of(notice.language)):  # for Django's own form errors
         if notice.disposed_at:
             return _disposed(request, notice)
         if not _takes_requests(notice):
@@ -55,8 +55,10 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def standing(request: HttpRequest, address: str) -> HttpResponse:
-    """Where the request for review stands that was made with a letter, for whoever has its code and nobody else: the
-    page is the same whether or not somebody asked."""
+    """Show the state of a letter's review request to a visitor with its code.
+
+    Without the code, the page is the same with and without a request.
+    """
     try:
         notice = selectors.published(address.lower())
     except NotFound:
@@ -94,7 +96,7 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
     try:
         with code_limits.counted(notice, client_ip.network(request)):
             review_request = services.request_review(notice=notice, **form.cleaned_data)
-    except NoReviewOffered:  # it was taken back meanwhile
+    except NoReviewOffered:  # the notice was withdrawn meanwhile
         return _letter(request, notice, None, status=409)
     except (WrongCode, TooManyTries, Fault) as error:
         return _letter(request, notice, form, **_refusal(notice, form, error))
@@ -108,7 +110,7 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
 
 
 def _refusal(notice: Notice, form: CodeForm | ReviewForm, error: WrongCode | TooManyTries | Fault) -> dict[str, Any]:
-    """Says in the form why nothing came of it. Returns how to answer."""
+    """Add the error to the form. Return the status of the answer, and when to retry."""
     sentences = words(notice.language)
     if isinstance(error, WrongCode):
         form.add_error("code", sentences["wrong_code"])
@@ -125,7 +127,7 @@ def _letter(
     context = {**_frame(notice), "state": _state(notice), "form": form, "offers_review": _offers_review(notice)}
     try:
         context |= _confirmed(notice)
-    except Fault as error:  # nothing is confirmed but what takes a letter's validity away
+    except Fault as error:  # only a state that invalidates the letter is still shown
         log.error("a sealed notice cannot be read", notice=str(notice.pk), exc_info=error)
         if context["state"] == "in_force":
             context["state"] = "unreadable"
@@ -135,7 +137,7 @@ def _letter(
 
 
 def _disposed(request: HttpRequest, notice: Notice) -> HttpResponse:
-    """What can still be proved of a letter whose words are destroyed, once the signatures verify that prove it."""
+    """Show the verified disposal of a letter whose words are destroyed."""
     context: dict[str, Any] = {**_frame(notice), "state": "disposed", "headings": _headings(notice)}
     status = 410 if request.method == "POST" else 200
     try:
@@ -156,7 +158,7 @@ def _disposed(request: HttpRequest, notice: Notice) -> HttpResponse:
 
 
 def _published(notice: Notice, digest: str, html: str) -> dict[str, Any]:
-    """By what a browser checks a letter's file."""
+    """Return the digests and keys with which a browser checks a letter's file."""
     keys = notice.organization.custody_keys.filter(purpose=Key.Purpose.SIGNING).order_by("pk")
     pems = [{"id": key.key_id, "pem": key.public_pem} for key in keys]
     return {"digest": digest, "html_digest": html, "keys": pems}
@@ -167,7 +169,10 @@ def _headings(notice: Notice) -> Any:
 
 
 def _confirmed(notice: Notice) -> dict[str, Any]:
-    """What the page says of the letter, by the sealed notice: rows of the database can be changed. Raises Fault."""
+    """Return the page's statements about the letter. Raises Fault.
+
+    They come from the sealed notice, because rows of the database can be changed.
+    """
     sealed, language = selectors.sealed_content(notice), base_language(notice.language)
     key = asserted.key_of(sealed["approval"]["basis"])
     return {
@@ -181,7 +186,10 @@ def _confirmed(notice: Notice) -> dict[str, Any]:
 
 
 def _html_digest(notice: Notice) -> str:
-    """Empty if other words are approved now than those that were sealed: the proof can be checked without."""
+    """Return the digest of the HTML file, or "" if the approved words differ from the sealed ones.
+
+    The proof can be checked without the digest.
+    """
     try:
         return html_digest(selectors.letter(notice))
     except Fault as error:
@@ -199,7 +207,7 @@ def _frame(notice: Notice) -> dict[str, Any]:
 
 
 def _request(asked: ReviewRequest) -> dict[str, str | None]:
-    """The number and days of a request for review."""
+    """Return the number and days of a request for review."""
     days = {"received": asked.received_at, "due": asked.due_at, "told": asked.told_at, "closed": asked.closed_at}
     return {
         "number": f"R-{asked.pk}",

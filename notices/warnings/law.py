@@ -23,9 +23,9 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _numbers(case: Case) -> Iterator[Finding]:
-    told = case.pack.told(case.facts.get)
+    recorded = case.pack.record_values(case.facts.get)
     for law in case.pack.by_law:
-        number = told.get(law.placeholder)
+        number = recorded.get(law.placeholder)
         if number is not None and law.applies_to(case.facts.get) and not law.allows(number):
             wanted = f"at least {law.value}" if law.at_least else str(law.value)
             sentence = f"The record has {number[:_LONGEST]} for {law.placeholder}, and the letter {law.value}: the law"

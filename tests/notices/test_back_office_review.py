@@ -74,7 +74,7 @@ def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
     done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
     answer = signed_in(Role.APPROVER).get(page(notice))
     assert "Blocking approval The source events.moon leads nowhere in the record." in text(answer)
-    assert reason_at(answer, "Approve") == "Something is in the way, see above."
+    assert reason_at(answer, "Approve") == "Fix the blocking problem first."
 
 
 def in_order(answer, *told: str) -> bool:
