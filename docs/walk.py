@@ -105,10 +105,10 @@ def _send_to_review(page: Page) -> None:
 def _ask_for_changes(page: Page, notice: str) -> None:
     page.goto(notice)
     form = _act(page, "request-changes")
-    form.get_by_label("What has to be changed").fill(CHANGES)
-    shoot(page, "guide-request-changes", form.get_by_text("What has to be changed"), form.get_by_role("button"))
+    form.get_by_label("What needs to change?").fill(CHANGES)
+    shoot(page, "guide-request-changes", form.get_by_text("What needs to change?"), form.get_by_role("button"))
     form.get_by_role("button").click()
-    expect(page.get_by_text("Sent back with your reason.")).to_be_visible()
+    expect(page.get_by_text("Changes requested. The notice is a draft again.")).to_be_visible()
 
 
 def _correct(page: Page) -> None:
@@ -161,7 +161,7 @@ def _deliver(page: Page) -> None:
     form = _act(page, "deliver")
     form.get_by_label("How").select_option("post")
     form.get_by_label("Address").fill("2 Example Street, Example City")
-    form.get_by_label("Reference of the carrier").fill("EX-0002")
+    form.get_by_label("Tracking number").fill("EX-0002")
     form.get_by_role("button").click()
     expect(page.get_by_text("The delivery is recorded.")).to_be_visible()
     shoot(page, "guide-delivered", page.locator(".standing"), _section(page, "Why"), _section(page, "Deliveries"))

@@ -1,11 +1,12 @@
-"""Notices to the persons affected. Where things are:
+"""Notices to affected persons. The modules by topic:
 
-- what law asks for: `packs/` (data), `deadlines` (until when), `checklist` (whether a notice has it)
-- what a notice says: `record_paths` (what it cites), `outcomes` and `outcome_parts` (what the record's words mean),
-  `phrasebook`, `localization/`, `drafting/`, `readability`; what it does not: `untold`, `unit_conflicts`
-- what happens to it: `services/`, one module a use case; nothing else writes
-- what goes out: `letters/` (HTML, PDF, text), `mails/`, `public/` (where a letter is checked)
-- the doors: `api/`, `admin/` with `back_office/`, `management/commands/`, `tasks`; they call services and hold no rules
+- the law's demands: `packs/` (data), `deadlines`, `checklist` (whether a notice meets them)
+- the words of a notice: `record_paths` (cited fields), `outcomes` and `outcome_parts` (meanings of the record's words),
+  `phrasebook`, `localization/`, `drafting/`, `readability`; their gaps: `untold`, `unit_conflicts`
+- changes: `services/`, a module for each use case; no other module writes
+- output: `letters/` (HTML, PDF, text), `mails/`, `public/` (the page that checks a letter)
+- entry points: `api/`, `admin/` with `back_office/`, `management/commands/`, `tasks`; they call services and hold no
+  rules
 
-Law, words and letters know no models: pyproject.toml names those modules in a contract.
+Packs, words and letters know no models: pyproject.toml names those modules in a contract.
 """

@@ -1,4 +1,4 @@
-"""Until when a person can appeal, by what their letter says of it."""
+"""Deadlines for appeals, by the texts of delivered letters."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -12,18 +12,18 @@ from notices.models import Notice
 from notices.packs import packs
 
 _PLACEHOLDER = "appeal_days"
-_LONGEST = timedelta(days=366)
-"""No law here gives longer. Of letters delivered before, nobody need look what their records say."""
+_MAX_APPEAL = timedelta(days=366)
+"""No law here gives longer, so the records of letters delivered earlier need not be read."""
 
 
 def open_appeals(notices: QuerySet[Notice]) -> Iterator[tuple[Notice, str]]:
-    """The notices whose time to appeal is not over, each with a sentence that says until when."""
+    """Yield the notices that can still be appealed, each with a sentence about the deadline."""
     now = timezone.now()
     about_appeals = [pack.id for pack in packs().values() if any(_PLACEHOLDER in t.placeholders for t in pack.locked)]
     delivered = notices.filter(
         pack__in=about_appeals,
         state=Notice.State.DELIVERED,
-        deliveries__delivered_at__gt=now - _LONGEST,
+        deliveries__delivered_at__gt=now - _MAX_APPEAL,
         deliveries__returned_at=None,
     )
     for notice in delivered.select_related("decision__record", "organization").distinct():
@@ -35,7 +35,7 @@ def open_appeals(notices: QuerySet[Notice]) -> Iterator[tuple[Notice, str]]:
 
 
 def _ends(notice: Notice) -> datetime | None:
-    """None if it cannot be told."""
+    """Return when the time to appeal ends; None if that cannot be read."""
     try:
         record, settings = selectors.facts_of(notice.decision).get, selectors.placeholders_of(notice.organization)
     except Fault:

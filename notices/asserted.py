@@ -1,4 +1,4 @@
-"""Approvals that rest on the word of a key: the basis that is recorded, and how it is read again."""
+"""Approvals that a key asserts: the recorded basis, and how to parse it."""
 
 import re
 
@@ -9,12 +9,12 @@ _BASIS = re.compile(r"asserted by (?P<kind>[a-z]{1,16}) (?P<id>\S{1,64}?)(?:, no
 
 
 def basis(actor: Actor) -> str:
-    """Return the basis of an approval that no signed-in person gave."""
+    """Return the basis of an approval by a key instead of a signed-in person."""
     return f"asserted by {actor.kind} {actor.id}, no second person"
 
 
 def full(recorded: str) -> str:
-    """Return a basis in full: earlier versions did not record that there was no second person."""
+    """Return a basis with the note that there was no second person, which earlier versions did not record."""
     match = _BASIS.fullmatch(recorded)
     return basis(Actor(match["kind"], match["id"], "")) if match else recorded
 

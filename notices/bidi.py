@@ -1,6 +1,6 @@
-"""Text that cannot reorder what stands around it, by Unicode Standard Annex #9.
+"""Isolation of bidirectional text, so that it cannot reorder its surroundings (Unicode Standard Annex #9).
 
-Only control characters reach beyond their own line: without them a line of another direction is told by its letters.
+Only control characters reach beyond their own line. Without them, the letters of a line set its direction.
 """
 
 import re
@@ -14,40 +14,40 @@ _CONTROLS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
 
 def contained(text: str) -> str:
-    """A text, each line of which is closed in itself if its control characters could reach beyond it."""
+    """Return a text whose lines are isolated if their control characters could reach beyond them."""
     if text.isascii() or not _CONTROLS.search(text):
         return text
     return "\n".join(map(_contained_line, text.split("\n")))
 
 
 def carried(lines: Sequence[str]) -> list[str]:
-    """The lines that a text was wrapped into: what one opens is closed at its end, and opened again in the next."""
-    found, still_open = [], ""
+    """Return the wrapped lines of a text, in which each open isolate or embedding is closed and reopened at breaks."""
+    balanced, still_open = [], ""
     for line in lines:
         begun = still_open + line
         still_open = "".join(_open(begun))
-        found.append(begun + "".join(map(_closing, reversed(still_open))))
-    return found
+        balanced.append(begun + "".join(map(_closing, reversed(still_open))))
+    return balanced
 
 
 def _contained_line(line: str) -> str:
-    kept, depth, reaches_out = [], 0, False
+    characters, depth, reaches_out = [], 0, False
     for character in line:
         if character in _ISOLATES:
             depth += 1
         elif character == POP_ISOLATE:
-            if not depth:  # it would close what stands around the line
+            if not depth:  # it would close an isolate around the line
                 continue
             depth -= 1
         elif not depth and _CONTROLS.match(character):
             reaches_out = True
-        kept.append(character)
-    closed = "".join(kept) + POP_ISOLATE * depth
+        characters.append(character)
+    closed = "".join(characters) + POP_ISOLATE * depth
     return FIRST_STRONG_ISOLATE + closed + POP_ISOLATE if reaches_out else closed
 
 
 def _open(line: str) -> list[str]:
-    """What a line opens and does not close. The end of an isolate ends the embeddings in it."""
+    """Return the isolates and embeddings that a line leaves open. The end of an isolate ends the embeddings in it."""
     stack: list[str] = []
     for character in line:
         if character in _ISOLATES or character in _EMBEDDINGS:

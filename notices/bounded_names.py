@@ -1,8 +1,8 @@
-"""The one bound on how much of a name is read."""
+"""Bound on the length of names."""
 
 MAX_NAME = 500
-"""Characters. A longer key, label or factor is prose: rules about names multiply their words with those of tables, and
-a record has thousands of fields below one key."""
+"""Characters. A longer key, label or factor is prose. Rules about names compare each of its words with tables, for
+thousands of fields below one key."""
 
 
 def bounded(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The result of checking a notice against its record: computed once, and kept as bytes."""
+"""Results of checking a notice against its record, stored as bytes."""
 
 import zlib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from notices.warnings import ApprovalWarning
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Everything that an answer or a page tells of a check."""
+    """The parts of a check that answers and pages show."""
 
     elements: list[ElementResult]
     citations: list[Citation]
@@ -24,15 +24,15 @@ class CheckResult:
     warnings: list[ApprovalWarning]
     untold: list[Untold]
     deadlines: list[Deadline]
-    """Those of the pack, soonest first."""
+    """Deadlines of the pack, soonest first."""
     readability: Readabilities
 
 
 def check(case: Case, revision: Revision, *, is_open: bool = True) -> CheckResult:
-    """Check a revision. It costs seconds of CPU for the longest records.
+    """Check a revision. The longest records take seconds of CPU.
 
     Args:
-        is_open: whether the notice can still change. Else the approval has the warnings that were acknowledged.
+        is_open: whether the notice can still change. A finished notice has its warnings in the approval.
     """
     content = revision.content
     items, left_out = checklist.check(case, revision), checklist.untold_fields(case, content)
@@ -49,7 +49,7 @@ def check(case: Case, revision: Revision, *, is_open: bool = True) -> CheckResul
 
 
 def holds_until(case: Case) -> datetime | None:
-    """Return when a check of the same gives another result: when the next clock that an element names runs out."""
+    """Return when the result of a check expires: at the next deadline that an element names."""
     due = (checklist.deadline_of(case, element) for element in case.pack.elements if element.check == "sent_before")
     ahead = [deadline.due_at for deadline in due if deadline and deadline.due_at >= datetime.now(UTC)]
     return min(ahead, default=None)
@@ -59,11 +59,11 @@ _ADAPTER = TypeAdapter(CheckResult)
 
 
 def packed(result: CheckResult) -> bytes:
-    """Return a result as bytes: no column of PostgreSQL's holds a NUL as text. Numbers of the record become text, as
-    answers and pages show them."""
+    """Return a result as bytes, because a text column of PostgreSQL cannot hold NUL. Numbers of the record become text,
+    as answers and pages show them."""
     return zlib.compress(_ADAPTER.dump_json(result), 1)
 
 
 def unpacked(result: bytes) -> CheckResult:
-    """Return the result that `packed` was given."""
+    """Return the result from the bytes of `packed`."""
     return _ADAPTER.validate_json(zlib.decompress(result))

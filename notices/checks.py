@@ -12,19 +12,19 @@ DIRECTORY = Path(__file__).parent
 
 @register()
 def packs_are_valid(**_: Any) -> list[CheckMessage]:
-    """A broken pack stops the start: a notice must not be drafted under half a law."""
+    """Report broken packs as errors, which stop the start: a notice must not be drafted under half a law."""
     return [Error(problem, id="notices.E001") for problem in _problems()]
 
 
 @register()
 def languages_have_words(**_: Any) -> list[CheckMessage]:
-    """A pack's texts are not the whole letter: sentences, frame, page and mails have words too."""
+    """Report languages of packs without words for sentences, letter frame, public page or mails."""
     return [] if _problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
 
 
 @register(deploy=True)
 def letters_have_fonts(**_: Any) -> list[CheckMessage]:
-    """Of what the fonts lack a PDF shows a sign of replacement."""
+    """Warn about missing fonts: a PDF shows a replacement character for each missing glyph."""
     return [
         Warning(f"No font draws {what}: letters as PDF show � there.", f"apt-get install {package}", id="notices.W001")
         for package, what in fonts.missing()

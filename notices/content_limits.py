@@ -1,4 +1,4 @@
-"""How much a notice holds. Whatever is made of one, such as a letter or a proof, is made of no more."""
+"""Limits on the content of a notice, and so on the size of its letter and proof."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,46 +9,46 @@ from notices.packs import STATEMENT_FIELDS
 MAX_STATEMENTS = 20_000
 MAX_CHARACTERS = 2 * 2**20
 MAX_CITED = 4 * 2**20
-"""Characters of the values that the sources of a notice lead to. Several paths may lead to one value."""
+"""Characters of all cited values. Several paths may cite one value."""
 
 Statement = dict[str, str]
 
 
 class TooMuch(DomainError):
-    """More than a notice holds. Nothing was saved."""
+    """The content exceeds the limits of a notice. Nothing was saved."""
 
     code = "too_much"
     status = 413
     sentence = (
         "A notice holds 20,000 statements, 2 MiB of text and citations of 4 MiB of values, and this would be more. "
-        "Write less; or withhold by the phrasebook what nobody would read, and draft again."
+        "Write less, or withhold fields in the phrasebook and draft again."
     )
 
 
 class Room:
-    """What is left of a notice's room while it is written."""
+    """The remaining room of a notice while it is written."""
 
     def __init__(self) -> None:
         self._statements, self._characters = MAX_STATEMENTS, MAX_CHARACTERS
 
     def take(self, written: Iterable[Statement]) -> list[Statement]:
-        """The statements. Raises TooMuch at the first that does not fit: they need not all be written."""
-        taken = []
+        """Return the statements. Raises TooMuch at the first that does not fit, before it reads the others."""
+        statements = []
         for item in written:
             self._statements -= 1
             self.take_texts(item.values())
-            taken.append(item)
-        return taken
+            statements.append(item)
+        return statements
 
     def take_texts(self, texts: Iterable[str]) -> None:
-        """Texts beside the statements. Raises TooMuch."""
+        """Take room for texts other than statements. Raises TooMuch."""
         self._characters -= sum(map(len, texts))
         if min(self._statements, self._characters) < 0:
             raise TooMuch(because="more than a notice holds")
 
 
 def require_room(content: Mapping[str, Any]) -> None:
-    """Raises TooMuch for more than a notice holds."""
+    """Raise TooMuch if a content exceeds the limits of a notice."""
     room = Room()
     for name, value in content.items():
         if name in STATEMENT_FIELDS:

@@ -1,7 +1,7 @@
-"""When a notice about a record is due, and when the person who asks must have an answer.
+"""Deadlines for a notice about a record, and for answers to the person.
 
-A pack says how long after which fact; the record says when that was. A record is anybody's JSON: where it is silent or
-impossible, the nearest fact that is known stands in, and the deadline says so. An unknown moment never stops a clock.
+A pack sets a time limit and its trigger; the record gives the trigger's time. If the record has no time, or an
+impossible one, the nearest known fact replaces it, and the deadline says so. An unknown time never stops a clock.
 """
 
 import calendar
@@ -20,12 +20,12 @@ from notices.record_paths import Facts
 
 
 class Occurrence(NamedTuple):
-    """Something that happened, and where records tell of it."""
+    """An event that starts a clock, and its paths in records."""
 
     happened: str
     paths: tuple[str, ...]
     before: bool = False
-    """It comes before what it stands in for, so the deadline is too early rather than too late."""
+    """It comes before the event that it replaces, so the deadline is too early rather than too late."""
 
 
 _DECIDED = Occurrence("the decision was made", ("decided_at",))
@@ -53,30 +53,30 @@ OCCURRENCES: Final[Mapping[Trigger, tuple[Occurrence, ...]]] = {
     "counteroffer_made": (_COUNTEROFFERED, _DECIDED),
     "person_informed": (_INFORMED,),
 }
-"""For each trigger what starts the clock, and what stands in for it, in order. Last of all stands in that the service
-received the record. docs/adding-a-pack.md tells of these paths."""
+"""By trigger, the event that starts the clock, and its replacements in order. The last replacement is the receipt of
+the record. docs/adding-a-pack.md documents these paths."""
 
 
 _EXTENDED = ("events.extension.notified_at", "events.extension.sent_at")
 _MORE_ASKED = ("events.information_request.sent_at",)
 _MORE_GIVEN = ("events.information_request.received_at", "events.information_request.answered_at")
 _MORE_DUE = "events.information_request.due_at"
-"""Where records tell that the person was told of an extension, was asked for more information, and gave it."""
+"""Paths of the notice of an extension, and of the request for more information, its answer and its deadline."""
 TIMES: Final = tuple(
     dict.fromkeys(
         (
-            *(path for occurrences in OCCURRENCES.values() for each in occurrences for path in each.paths),
+            *(path for events in OCCURRENCES.values() for event in events for path in event.paths),
             *(*_EXTENDED, *_MORE_ASKED, *_MORE_GIVEN, _MORE_DUE),
         )
     )
 )
-"""Where records tell times that deadlines are reckoned from."""
-_LONGEST_STANDSTILL = timedelta(days=366)
+"""Paths of the times that deadlines depend on."""
+_MAX_STANDSTILL = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Until when, by which law, and how that was reckoned."""
+    """A deadline with its law and its calculation."""
 
     clock: str
     pack: str
@@ -84,17 +84,17 @@ class Deadline:
     citation: str
     trigger: str
     triggered_at: datetime
-    """In UTC, as is `due_at`."""
+    """In UTC, like `due_at`."""
     assumed: bool
-    """The record does not give the trigger's moment: another stands in."""
+    """The record does not give the trigger's time: another time replaces it."""
     due_at: datetime
     arithmetic: str
-    """The reckoning in English, for those who send notices."""
+    """The calculation in English, for the organization."""
 
 
 class _Start(NamedTuple):
     at: datetime
-    """With the offset that the record gives it: days are counted from its date there."""
+    """With the record's offset: days count from the date there."""
     happened: str
     remark: str = ""
 
@@ -107,28 +107,28 @@ def compute(
     requested_at: datetime | None = None,
     what: Purpose = "notice",
 ) -> list[Deadline]:
-    """The deadlines that a pack sets for a record, soonest first: the first is the strictest, and it counts.
+    """Return the deadlines of a pack for a record, soonest first. The first one counts.
 
     Args:
         received_at: when the service received the record.
-        requested_at: when the affected person asked. Clocks of answers and acknowledgements run only from there.
-        what: which clocks to read.
+        requested_at: when the affected person asked. Clocks of answers and acknowledgements start then.
+        what: the purpose of the clocks to read.
     """
-    found = [
+    deadlines = [
         clock_deadline(pack, clock.id, facts, received_at=received_at, requested_at=requested_at)
         for clock in pack.clocks
         if clock.what == what
     ]
-    running = [deadline for deadline in found if deadline]
+    running = [deadline for deadline in deadlines if deadline]
     return sorted(running, key=lambda deadline: (deadline.due_at, deadline.authority not in BINDING))
 
 
 def clock_deadline(
     pack: Pack, clock_id: str, facts: Facts, *, received_at: datetime, requested_at: datetime | None = None
 ) -> Deadline | None:
-    """The deadline of one clock, or None where it does not apply to the record or waits for the person to ask.
+    """Return the deadline of one clock, or None if it does not apply to the record or waits for the person to ask.
 
-    A law that is not in force sets none: that the pack was chosen too early is warned of.
+    A law that is not in force sets no deadline. A warning says that the pack was chosen too early.
 
     Args:
         received_at: when the service received the record.
@@ -155,18 +155,18 @@ def clock_deadline(
 
 
 def days_for_information(facts: Facts) -> int | None:
-    """The days that the person had to send what was missing, if the record says from when to when."""
+    """Return the days that the person had to send missing information, if the record has both dates."""
     asked, due = parse_moment(facts.get(_MORE_ASKED[0])), parse_moment(facts.get(_MORE_DUE))
     return (due.date() - asked.date()).days if asked and due else None
 
 
 def parse_moment(value: Any) -> datetime | None:
-    """A time as records tell it (RFC 3339, or a date alone), with its offset; UTC is read where there is none."""
+    """Return a time of a record (RFC 3339, or a date alone), with its offset; without an offset it is in UTC."""
     try:
-        found = parse_datetime(value) if isinstance(value, str) else None
-        if found is None:
+        parsed = parse_datetime(value) if isinstance(value, str) else None
+        if parsed is None:
             return None
-        aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+        aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
         aware.astimezone(UTC)
     except (ValueError, OverflowError):  # no such day, or in UTC outside the years 1 to 9999
         return None
@@ -174,7 +174,7 @@ def parse_moment(value: Any) -> datetime | None:
 
 
 def decided_on(facts: Facts, received_at: datetime) -> date:
-    """The day of the decision, as the record writes it; where it does not say, the day on which it came in."""
+    """Return the day of the decision by the record, or else the day of the record's receipt."""
     return (parse_moment(facts.get("decided_at")) or received_at).date()
 
 
@@ -183,7 +183,7 @@ def _requested(requested_at: datetime | None) -> _Start | None:
 
 
 def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
-    """When the clock began by the record. What comes after the record was received cannot have been in it."""
+    """Return when the clock started by the record. Times after the record's receipt do not count."""
     wanted = OCCURRENCES[trigger][0]
     for occurrence in OCCURRENCES[trigger]:
         for path in occurrence.paths:
@@ -195,51 +195,51 @@ def _recorded(trigger: Trigger, facts: Facts, received_at: datetime) -> _Start:
 
 
 def _stands_in(wanted: Occurrence, facts: Facts, *, before: bool = False) -> str:
-    """Why another moment counts: the record has none, or one that cannot have been in it."""
+    """Say why another time counts: the record has no time, or one after its receipt."""
     is_later = any(parse_moment(facts.get(path)) for path in wanted.paths)
-    told = (
+    cause = (
         f"By the record, {wanted.happened} after the service received it"
         if is_later
         else f"The record does not say when {wanted.happened}"
     )
-    return f" {told}; the true deadline may be {'later' if is_later or before else 'earlier'}."
+    return f" {cause}; the true deadline may be {'later' if is_later or before else 'earlier'}."
 
 
 def _due(clock: Clock, start: datetime) -> datetime:
-    """The last second. Days end with their last hour, as in Regulation (EEC, Euratom) No 1182/71, Article 3(2)."""
+    """Return the last second. Days end with their last hour, by Regulation (EEC, Euratom) No 1182/71, Article 3(2)."""
     begun = start.astimezone(UTC)
     if clock.unit == "hours":
         return begun + timedelta(hours=clock.amount)
-    # No days after an evening west of Greenwich: in UTC that day has passed already.
+    # With zero days after an evening west of Greenwich, that day has passed already in UTC.
     last = max(_last_day(clock, start.date()), begun.date())
     return datetime.combine(last, time(23, 59, 59), UTC)
 
 
 def _lengthened(clock: Clock, begun: datetime, facts: Facts, received_at: datetime) -> tuple[datetime, str]:
-    """The end with what the record tells of a standstill and an extension, and how that was reckoned.
+    """Return the deadline with the record's standstill and extension, and sentences about both.
 
-    Only what happened while the time still ran lengthens it.
+    A standstill or extension counts only if it came before the deadline.
     """
-    due_at, told = _due(clock, begun), ""
+    due_at, explanation = _due(clock, begun), ""
     asked = _moment(facts, _MORE_ASKED, received_at)
     if clock.missing_information_days and asked and begun <= asked <= due_at:
         until, because = _answered(clock.missing_information_days, asked, facts, received_at)
         stood_still = (until.date() - asked.date()).days
         due_at += timedelta(days=stood_still)
-        told += f" The time stood still for {stood_still} days from {_day(asked)}, {because}."
+        explanation += f" The time stood still for {stood_still} days from {_day(asked)}, {because}."
     extended = _moment(facts, _EXTENDED, received_at)
     if clock.extension_days and extended:
         if begun <= extended <= due_at:
             due_at += timedelta(days=clock.extension_days)
-            told += f" It was extended once by {clock.extension_days} days on {_day(extended)}."
+            explanation += f" It was extended once by {clock.extension_days} days on {_day(extended)}."
         else:
-            told += f" The extension of {_day(extended)} was told too late to count."
-    return due_at, told
+            explanation += f" The extension of {_day(extended)} was told too late to count."
+    return due_at, explanation
 
 
 def _answered(days: int, asked: datetime, facts: Facts, received_at: datetime) -> tuple[datetime, str]:
-    """When the time ran on after the person was asked for more: once it came, or the days for it were over."""
-    longer = min(parse_moment(facts.get(_MORE_DUE)) or asked, asked + _LONGEST_STANDSTILL)
+    """Return when the clock resumed after a request for more information: at the answer, or at the end of its days."""
+    longer = min(parse_moment(facts.get(_MORE_DUE)) or asked, asked + _MAX_STANDSTILL)
     allowed = max(asked + timedelta(days=days), longer)
     given = _moment(facts, _MORE_GIVEN, received_at)
     if given and asked <= given <= allowed:
@@ -248,9 +248,9 @@ def _answered(days: int, asked: datetime, facts: Facts, received_at: datetime) -
 
 
 def _moment(facts: Facts, paths: tuple[str, ...], received_at: datetime) -> datetime | None:
-    """The first of these that the record tells and that had happened when it came in."""
-    told = (parse_moment(facts.get(path)) for path in paths)
-    return next((at for at in told if at and at <= received_at), None)
+    """Return the first time at these paths that is not after the record's receipt."""
+    times = (parse_moment(facts.get(path)) for path in paths)
+    return next((at for at in times if at and at <= received_at), None)
 
 
 def _last_day(clock: Clock, first: date) -> date:
@@ -264,7 +264,7 @@ def _last_day(clock: Clock, first: date) -> date:
 
 
 def _months_after(first: date, months: int) -> date:
-    """The same day of a later month, or its last where it has no such day: the same Article 3(2)(c)."""
+    """Return the same day of a later month, or the month's last day: Article 3(2)(c) of the same regulation."""
     years, month = divmod(first.month - 1 + months, 12)
     year, month = first.year + years, month + 1
     return date(year, month, min(first.day, calendar.monthrange(year, month)[1]))

@@ -1,4 +1,4 @@
-"""What notices add to the demo: one in every state, about the samples."""
+"""Notices of the demo: one in every state, about the samples."""
 
 from accounts import callers
 from accounts.callers import Caller
@@ -44,7 +44,7 @@ SUBMITTED, APPROVED, DELIVERED = "synthetic-insurance-03", "synthetic-hiring-01"
 
 
 def draft_notices(organization: Organization) -> None:
-    """Notices in every state, drafted by nobody in particular so that both people can approve them."""
+    """Create notices in every state, drafted from the command line so that both demo users can approve them."""
     if Notice.objects.for_organization(organization).exists():
         return
     shell = callers.command_line(organization.id)
@@ -59,7 +59,7 @@ def draft_notices(organization: Organization) -> None:
 
 
 def _approve(notice: Notice, operator: Caller) -> None:
-    """As somebody does who has looked at each warning."""
+    """Approve a notice as an operator who acknowledges every warning."""
     revision, facts = selectors.current_revision(notice), selectors.facts_of(notice.decision)
     seen = warnings.find(selectors.case_of(notice, facts), revision.content, revision.not_applicable)
     services.approve(
@@ -67,14 +67,14 @@ def _approve(notice: Notice, operator: Caller) -> None:
         caller=operator,
         revision=revision.number,
         authority="complaints officer",
-        acknowledge=[each.id for each in seen],
+        acknowledge=[warning.id for warning in seen],
     )
 
 
 def _settle(shell: Caller) -> None:
     """Change the organization's settings and phrasebook.
 
-    The default pack stays `general`, under which a client that names no pack can approve what it drafts.
+    The default pack stays `general`, so that a client that names no pack can approve its own drafts.
     """
     services.change_settings(
         placeholders=PLACEHOLDERS,
@@ -86,7 +86,7 @@ def _settle(shell: Caller) -> None:
 
 
 def _draft(organization: Organization, shell: Caller) -> dict[str, Notice]:
-    """A notice about each of some decisions, by the decision's id."""
+    """Draft notices about a choice of decisions. Return them by the decision's id."""
     rows = Decision.objects.for_organization(organization).select_related("record", "organization")
     denied = rows.filter(action="denied", decision_id__startswith="boston").order_by("received_at", "decision_id")
     chosen = [*rows.filter(decision_id__in=PACKS).order_by("decision_id"), *denied[:MORTGAGE_NOTICES]]

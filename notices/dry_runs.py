@@ -1,4 +1,4 @@
-"""What notices add to the dry run of an ingest."""
+"""Notices in the dry run of an ingest."""
 
 import uuid
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ _KIND = "notice"
 
 
 def lacking(organization_id: uuid.UUID, payload: bytes) -> Iterator[RecordWarning]:
-    """What a notice about a record would lack under the organization's default pack."""
+    """Yield the problems of a notice about a record under the organization's default pack."""
     sender = selectors.sender_of(Organization.objects.get(pk=organization_id))
     pack = packs()[selectors.settings_of(organization_id).default_pack]
     try:
-        found = previews.preview(Facts(payload), pack, sender)
+        preview = previews.preview(Facts(payload), pack, sender)
     except DomainError as error:
         yield RecordWarning(_KIND, "", error.sentence)
         return
-    for problem in checklist.all_problems(found.case, found):
+    for problem in checklist.all_problems(preview.case, preview):
         verdict = "could not be approved" if problem.blocks(pack) else "could be approved with this warning open"
         yield RecordWarning(_KIND, "", f"A notice under {pack.id} {verdict}. {problem.sentence}")
 
 
 def record_names() -> Iterator[str]:
-    """The fields of a record that letters, packs and deadlines ask for by name."""
+    """Yield the fields of a record that letters, packs and deadlines read by name."""
     yield from outcomes.PATHS
     yield from flags.FLAGS
     for occurrences in OCCURRENCES.values():

@@ -1,4 +1,4 @@
-"""What becomes of notices when the records of their family are disposed of: rows stay, words go."""
+"""Erasure of notices when the records of their family are disposed of: rows stay, words are erased."""
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -19,9 +19,9 @@ from notices.models import (
 
 
 def erase(notices: QuerySet[Notice]) -> None:
-    """Erase notices of one organization, and hide them. Call it in the transaction that disposes of their records.
+    """Erase and hide notices of one organization. Call it in the transaction that disposes of their records.
 
-    Mails that wait, as in a database that was restored from a backup, are not sent any more.
+    Waiting mails, for example in a restored database, are not sent any more.
     """
     now, ids = timezone.now(), list(notices.values_list("pk", flat=True))
     parts = {"notice__in": ids}

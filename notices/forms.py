@@ -16,8 +16,8 @@ SIGNATORY = ("name", "function", "telephone")
 
 
 class ActionForm(forms.Form):
-    """What is entered to do something with a notice: at least the revision that the page showed, so that nobody decides
-    about words they have not seen."""
+    """The form of an action on a notice. It has the revision that the page showed, so that a person cannot decide about
+    words they have not seen."""
 
     revision = forms.IntegerField(widget=forms.HiddenInput)
 
@@ -26,13 +26,13 @@ class ActionForm(forms.Form):
 
 
 class HoldForm(ActionForm):
-    """What the button said: a page may be older than who holds the notice."""
+    """The form to assign or release a notice. It repeats the button's wish, because the page may be outdated."""
 
     take = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class _Acknowledged(forms.MultipleChoiceField):
-    """Ticks for warnings. Which of them stand is the service's to say."""
+    """Ticks for warnings. The service validates their ids."""
 
     def valid_value(self, value: str) -> bool:
         return True
@@ -44,7 +44,7 @@ class ApprovalForm(ActionForm):
         required=False, max_length=256, help_text="Default: your authority grant, or your role."
     )
     acknowledge = _Acknowledged(
-        label="I have looked at each of these warnings", required=False, widget=forms.CheckboxSelectMultiple
+        label="I have read each of these warnings", required=False, widget=forms.CheckboxSelectMultiple
     )
 
     def show(self, warnings: Sequence[ApprovalWarning]) -> None:
@@ -58,7 +58,7 @@ class ApprovalForm(ActionForm):
 
 class ChangesForm(ActionForm):
     reason = forms.CharField(
-        label="What has to be changed",
+        label="What needs to change?",
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 2}),
         error_messages={"required": "Say what has to be changed."},
@@ -72,7 +72,7 @@ class WithdrawalForm(ActionForm):
 
 
 _CHANNELS = [
-    (Delivery.Channel.EMAIL, "By e-mail"),
+    (Delivery.Channel.EMAIL, "By email"),
     (Delivery.Channel.POST, "By post"),
     (Delivery.Channel.PORTAL, "In a portal"),
     (Delivery.Channel.HAND, "By hand"),
@@ -81,18 +81,18 @@ _CHANNELS = [
 
 class DeliveryForm(ActionForm):
     channel = forms.ChoiceField(label="How", choices=_CHANNELS)
-    address = forms.CharField(required=False, max_length=1000, help_text="Left empty: the recipient's e-mail address.")
-    reference = forms.CharField(label="Reference of the carrier", required=False, max_length=200)
+    address = forms.CharField(required=False, max_length=1000, help_text="Blank = recipient's email address")
+    reference = forms.CharField(label="Tracking number", required=False, max_length=200)
     delivered_at = forms.DateTimeField(
         label="When (UTC)",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Now, if left out. A mail goes out by itself.",
+        help_text="Blank = now. Email is sent immediately.",
     )
 
 
 class RecipientForm(ActionForm):
-    """To whom the letter goes. Once the notice is approved, the reference is shown and cannot be entered."""
+    """The recipient of the letter. Once the notice is approved, the reference is read-only."""
 
     PARTS = ("name", "address", "email", "reference")
 
@@ -104,7 +104,7 @@ class RecipientForm(ActionForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=f"With the name at most {recipients.MAX_LINES} lines of {recipients.MAX_WIDTH} characters.",
     )
-    recipient_email = forms.EmailField(label="Recipient's e-mail address", required=False)
+    recipient_email = forms.EmailField(label="Recipient's email address", required=False)
     recipient_reference = forms.CharField(
         label="Reference",
         required=False,
@@ -116,7 +116,9 @@ class RecipientForm(ActionForm):
         recipient, is_fixed = self.shown(notice.recipient), notice.state in Notice.FINISHED
         if is_fixed and entered is not None:
             entered = entered.copy()
-            entered.setdefault("recipient_reference", recipient["recipient_reference"])  # browsers leave it out then
+            entered.setdefault(
+                "recipient_reference", recipient["recipient_reference"]
+            )  # browsers do not send a disabled field
         super().__init__(notice, entered, initial={**(initial or {}), **recipient}, **options)
         if is_fixed:
             self.fields["recipient_reference"].widget.attrs["disabled"] = True
@@ -127,7 +129,7 @@ class RecipientForm(ActionForm):
 
     @staticmethod
     def shown(recipient: Mapping[str, Any]) -> dict[str, Any]:
-        """A recipient, which may be any object, as the form's initial values."""
+        """Return a recipient, which may be any object, as the form's initial values."""
         address = recipient.get("address", "")
         lines = address if isinstance(address, list) else [address]
         texts = {name: recipient.get(name, "") for name in ("name", "email", "reference")}
@@ -138,21 +140,21 @@ class RecipientForm(ActionForm):
 
     @classmethod
     def lines(cls, recipient: Mapping[str, Any]) -> list[str]:
-        """A recipient as pages tell it: name, lines of the address and so on, what there is of them."""
+        """Return the non-empty lines of a recipient as pages show it: name, address and so on."""
         shown = cls.shown(recipient)
         lines = [line.strip() for part in cls.PARTS for line in shown[f"recipient_{part}"].splitlines()]
         return [line for line in lines if line]
 
     @staticmethod
     def entered(cleaned: Mapping[str, Any]) -> dict[str, Any]:
-        """The recipient that was entered."""
+        """Return the recipient from the form's values."""
         recipient = {name: cleaned[f"recipient_{name}"] for name in ("name", "email", "reference")}
         recipient["address"] = [line.strip() for line in cleaned["recipient_address"].splitlines() if line.strip()]
         return {name: value for name, value in recipient.items() if value}
 
 
 class ReasonForm(forms.Form):
-    """Why something ends."""
+    """The reason for an end, such as a return or a closed request."""
 
     reason = forms.CharField(
         max_length=4000, widget=forms.Textarea(attrs={"rows": 2}), error_messages={"required": "Say why."}
@@ -196,7 +198,7 @@ class GrantForm(forms.ModelForm):
 
 
 class _Offering(forms.TextInput):
-    """Takes any text, and offers those that a law has for a placeholder."""
+    """Input for any text, with suggestions of a law's texts for a placeholder."""
 
     def __init__(self, name: str) -> None:
         self.offered = [choice for pack in packs().values() for choice in pack.choices.get(name, ())]
@@ -223,28 +225,26 @@ class FieldNames(forms.CharField):
             raise forms.ValidationError(f"{nameless[0]} has neither a letter nor a digit.")
 
     def run_validators(self, value: Any) -> None:
-        """Those of a text have nothing to say of a list."""
+        """Skip the validators of a text: the value is a list."""
 
 
 class SettingsForm(forms.ModelForm):
-    """What an organization's notices are made with; one field for each name that a pack's texts need.
+    """An organization's notice settings, with a field for each placeholder in a pack's texts.
 
     Args:
-        locked: only show them.
-        guards_locked: only show those that an owner alone changes.
+        locked: disable all fields.
+        guards_locked: disable the fields that only an owner may change.
     """
 
-    default_pack = forms.ChoiceField(
-        choices=_pack_choices, help_text="Drafts are made under it, unless another is named."
-    )
+    default_pack = forms.ChoiceField(choices=_pack_choices, help_text="For drafts that name no other pack.")
 
     sensitive_fields = FieldNames(
         label="Also withheld from letters",
-        help_text="Names of fields, one a line, beside those of the default list: badge_no is badgeNo, too.",
+        help_text="Names of fields, one per line, in addition to the default list. badge_no also matches badgeNo.",
     )
     printable_fields = FieldNames(
-        label="Printed although the default list has them",
-        help_text="Names of fields, one a line. The audit trail keeps who let letters print them.",
+        label="Allowed in letters although withheld by default",
+        help_text="Names of fields, one per line. The audit trail records who allowed them.",
     )
     signatory_name = forms.CharField(label="Who signs letters", required=False, max_length=recipients.MAX_WIDTH)
     signatory_function = forms.CharField(label="Their function", required=False, max_length=recipients.MAX_WIDTH)
@@ -293,7 +293,7 @@ class SettingsForm(forms.ModelForm):
             self.add_error("printable_fields", f"{both[0]} is among what is withheld: take it off one of the lists.")
 
     def values(self) -> dict[str, Any]:
-        """What was entered, as `services.change_settings` takes it. Only for a valid form."""
+        """Return the arguments for `services.change_settings`. Only for a valid form."""
         names = (*self.Meta.fields, "sensitive_fields", "printable_fields")
         return {
             **{name: self.cleaned_data[name] for name in names if not self.fields[name].disabled},
@@ -310,7 +310,7 @@ class PhraseForm(forms.ModelForm):
     """An organization's words for one code or field.
 
     Args:
-        locked: only show them.
+        locked: disable all fields.
     """
 
     language = forms.ChoiceField(choices=_language_choices)
@@ -332,7 +332,7 @@ class PhraseTableForm(forms.Form):
 
     file = forms.FileField(
         label="CSV file",
-        error_messages={  # a larger one does not get past the upload handler
+        error_messages={  # the upload handler drops larger files
             "required": "Choose a file of less than 1 MiB. The command import_phrasebook takes larger ones."
         },
     )

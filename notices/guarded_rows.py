@@ -1,4 +1,4 @@
-"""Guards of approvals and revisions, which the sealed notice repeats."""
+"""Guards of approvals and revisions, which must match the sealed notice."""
 
 from collections.abc import Collection
 
@@ -27,7 +27,7 @@ def guards() -> list[Guard]:
 
 
 def _changes(model: type[Model], but: Collection[str] = ()) -> str:
-    """Return the SQL of a forbidden change: a disposal alone changes a column, if it erases that column."""
+    """Return the SQL of a forbidden change. Only a disposal may change a column, if it erases that column."""
     erasable = personal_data.of(model, Fate.EMPTIED)
     fixed = [str(field.column) for field in model._meta.concrete_fields if field.name not in {*erasable, *but}]
     return f"{{{', '.join(fixed)}}} OR {{{', '.join(erasable)}}} AND NOT {_IS_DISPOSED_OF}"

@@ -1,4 +1,4 @@
-"""Check of the rows about a notice: its revisions, its approval, its state, and what its letter proves."""
+"""Inspection of the rows about a sealed notice: its revisions, approval, state, and the proofs of its letter."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from notices.models import Approval, Notice, NoticeRevision, SealedNotice, Step
 
 
 def inspect(entry: Entry, payload: bytes) -> Iterator[str]:
-    """Yield what differs from the sealed record."""
+    """Yield the differences between the rows and the sealed record."""
     record = json.loads(payload)
     letter = record["letter"]
     if _digest(letter) != record["letter_digest"]:
@@ -41,7 +41,7 @@ def inspect(entry: Entry, payload: bytes) -> Iterator[str]:
 
 
 def _state_problem(notice: Notice) -> str:
-    """Return how the state contradicts that the notice is sealed, or ""."""
+    """Return how the state contradicts the sealed notice, or ""."""
     if notice.state in Notice.EDITABLE:
         return f"Its state is {notice.state}, but the notice was approved and sealed."
     withdrawals = Step.objects.unscoped("of one notice").filter(notice=notice, kind=Step.Kind.WITHDRAWN)
@@ -51,7 +51,7 @@ def _state_problem(notice: Notice) -> str:
 
 
 def unsealed(organization_id: uuid.UUID) -> Iterator[Unsealed]:
-    """Yield approved notices without a sealed record. A record that the approval names is missing, not late."""
+    """Yield approved notices without a sealed record. If the approval names the record, the record is missing."""
     notices = Notice.objects.for_organization(organization_id).filter(sealed=None).select_related("approval")
     approved = notices.filter(Q(approval__isnull=False) | Q(state__in=Notice.FINISHED))
     approved = approved.exclude(decision__record__state=Entry.State.QUEUED)

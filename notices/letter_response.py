@@ -1,4 +1,4 @@
-"""A letter as the answer to a request, of the API and of the back office."""
+"""Responses with a letter, for the API and the back office."""
 
 from django.http import HttpResponse
 
@@ -16,16 +16,16 @@ _FILES = {
     "text": ("text/plain; charset=utf-8", "letter.txt"),
     "proof": (JSON, "notice-proof.json"),
 }
-"""Content type and name of a file, by the format."""
+"""Content type and name of a file, by format."""
 
 
 def letter_response(notice: Notice, query: LetterQuery) -> HttpResponse:
-    """Return a notice's letter as a file of the kind asked for.
+    """Return a notice's letter as a file of the requested format.
 
     Raises:
-        NothingToProve: it is not approved, and its proof was asked for.
+        NothingToProve: the format is `proof`, and the notice is not approved.
         PdfBusy, NoPdfHere, TooLongForPaper
-        Fault: as `selectors.letter`.
+        Fault: as in `selectors.letter`.
     """
     letter = selectors.letter(notice)
     if query.format == "proof" and not letter.proof:

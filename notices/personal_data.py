@@ -1,4 +1,4 @@
-"""What notices keep about persons."""
+"""Declarations of the personal data in notices."""
 
 from config.personal_data import declare, deleted, emptied, retained
 from notices.models import (

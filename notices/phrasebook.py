@@ -1,4 +1,4 @@
-"""An organization's own words, looked up by reason code or by field path, and what it keeps out of letters."""
+"""Phrasebook of an organization: its words by reason code or field path, and the fields that letters withhold."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ class Phrase:
     key: str
     """A reason code, or the path or name of a field."""
     sentence: str = ""
-    """`{value}` in it stands for the field's value."""
+    """May contain `{value}`, the field's value."""
     label: str = ""
-    """What the field is called."""
+    """The field's name."""
     withheld: bool = False
     """The field is not printed."""
     authors: tuple[Mapping[str, str], ...] = ()
-    """Who wrote it: `kind` and `id` of an actor, and the `mail` of the person behind it."""
+    """Its authors: `kind` and `id` of an actor, and the `mail` of the person behind it."""
 
 
 class Phrasebook:
@@ -30,7 +30,7 @@ class Phrasebook:
     def __init__(self, phrases: Iterable[Phrase] = (), sensitive: SensitiveFields | None = None) -> None:
         """
         Args:
-            sensitive: what is withheld whatever the phrases say; the default list if none is given.
+            sensitive: the fields to withhold, even if a phrase exists; by default those of the default list.
         """
         self._phrases = {phrase.key: phrase for phrase in phrases}
         self.sensitive = sensitive or sensitive_fields()
@@ -39,5 +39,5 @@ class Phrasebook:
         return bool(self._phrases)
 
     def find(self, *keys: str) -> Phrase | None:
-        """The first of the keys that has a phrase."""
+        """Return the phrase of the first key that has one."""
         return next((self._phrases[key] for key in keys if key in self._phrases), None)

@@ -15,28 +15,28 @@ COLUMNS = ("language", "key", "sentence", "label", "withheld", "owner", "approve
 
 
 class BadTable(DomainError):
-    """A table of phrases cannot be taken. The sentence names the line and what is wrong with it."""
+    """A table of phrases is invalid. The sentence names the line and the problem."""
 
     code = "bad_table"
     status = 422
 
 
 def read_table(lines: Iterable[str]) -> list[Phrase]:
-    """The phrases of a CSV table whose columns are COLUMNS, not saved yet.
+    """Return the unsaved phrases of a CSV table with the columns COLUMNS.
 
     Raises:
         BadTable
     """
-    found: dict[tuple[str, str], Phrase] = {}
+    phrases: dict[tuple[str, str], Phrase] = {}
     try:
         for number, row in enumerate(csv.DictReader(lines, strict=True), start=2):
             phrase = _phrase(number, row)
-            if (phrase.language, phrase.key) in found:
+            if (phrase.language, phrase.key) in phrases:
                 raise BadTable(f"Line {number}: this key is there twice in this language.")
-            found[phrase.language, phrase.key] = phrase
+            phrases[phrase.language, phrase.key] = phrase
     except csv.Error as error:
         raise BadTable(f"This is no CSV table: {error}.") from None
-    return list(found.values())
+    return list(phrases.values())
 
 
 def _phrase(number: int, row: dict[str, str]) -> Phrase:

@@ -1,4 +1,4 @@
-"""Notices and what belongs to them as the API shows them."""
+"""Presenters of notices and their parts for the API."""
 
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +23,7 @@ _WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had
 
 
 def summary(notice: Notice) -> dict[str, Any]:
-    """A notice as lists show it."""
+    """Return a notice as lists show it."""
     return {
         "notice_id": str(notice.pk),
         "decision_id": notice.decision.decision_id,
@@ -40,8 +40,11 @@ def summary(notice: Notice) -> dict[str, Any]:
 
 
 def detail(notice: Notice) -> dict[str, Any]:
-    """A notice with its content, checklist, citations and deadlines. If the record cannot be read, `fault` says so, and
-    what needs it is empty: a notice about a destroyed record can still be seen and withdrawn."""
+    """Return a notice with its content, checklist, citations and deadlines.
+
+    If the record cannot be read, `fault` says so, and the parts that need it are empty. So a notice about a destroyed
+    record can still be read and withdrawn.
+    """
     revision = selectors.current_revision(notice)
     sealed = getattr(notice, "sealed", None)
     delivered_at = selectors.delivered_at(notice)
@@ -61,7 +64,7 @@ def detail(notice: Notice) -> dict[str, Any]:
 
 
 def _letter_digest(notice: Notice) -> str | None:
-    """As it was sealed; None while that cannot be read."""
+    """Return the sealed digest of the letter; None while it cannot be read."""
     try:
         return str(selectors.sealed_content(notice)["letter_digest"])
     except Fault:
@@ -81,7 +84,7 @@ def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, A
 
 def _checks(pack: Pack, result: CheckResult, due: list[Deadline]) -> dict[str, Any]:
     """Return the check of a notice under a pack as answers show it."""
-    shown = [deadline(each) for each in due]
+    shown = [deadline(row) for row in due]
     return {
         "elements": [item.as_json() for item in result.elements],
         "citations": [citation.as_json() for citation in result.citations],
@@ -107,19 +110,19 @@ def checked(notice: Notice) -> dict[str, Any]:
     return {"notice_id": str(notice.pk), "revision": revision.number, **checks}
 
 
-def preview(found: Preview, letter_format: LetterFormat) -> dict[str, Any]:
-    """What a notice about a record would be answered with, and its letter."""
-    case = found.case
-    result = check_results.check(case, found)
+def preview(previewed: Preview, letter_format: LetterFormat) -> dict[str, Any]:
+    """Return a preview with its check and its letter."""
+    case = previewed.case
+    result = check_results.check(case, previewed)
     return {
         "decision_id": case.facts.get("decision_id"),
         "pack": case.pack.id,
         "pack_version": case.pack.version,
-        "language": found.language,
-        "content": found.content,
+        "language": previewed.language,
+        "content": previewed.content,
         **_checks(case.pack, result, result.deadlines),
         "format": letter_format,
-        "letter": _LETTERS[letter_format](found.letter),
+        "letter": _LETTERS[letter_format](previewed.letter),
     }
 
 
@@ -132,7 +135,7 @@ def _readability(measured: Readabilities) -> dict[str, Any]:
 
 
 def readability(measured: Readability) -> dict[str, Any]:
-    """The numbers of a notice's prose: means to one decimal."""
+    """Return the measures of a notice's prose, with means to one decimal."""
     return {
         "words": measured.words,
         "sentences": measured.sentences,
@@ -194,7 +197,7 @@ def grant(row: AuthorityGrant) -> dict[str, Any]:
 
 
 def review_request(row: ReviewRequest) -> dict[str, Any]:
-    """A request, with its answer, as lists show it."""
+    """Return a request with its answer, as lists show it."""
     return {
         "review_request_id": str(row.pk),
         "notice_id": str(row.notice_id),
@@ -213,7 +216,7 @@ def review_request(row: ReviewRequest) -> dict[str, Any]:
 
 
 def review_request_with_words(row: ReviewRequest) -> dict[str, Any]:
-    """A request with what the person wrote, for those who answer it."""
+    """Return a request with the person's message, for members who may answer it."""
     return {**review_request(row), "message": row.message, "email": row.email}
 
 

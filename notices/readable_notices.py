@@ -1,4 +1,4 @@
-"""Notices for the people whom they concern."""
+"""Notices in the export for the person concerned."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _TOLD = ("decision_summary", "role_of_automated_system", "main_factors", "inputs
 _STANDING = {
     Notice.State.DRAFT: "This notice is a draft. It has not been sent.",
     Notice.State.IN_REVIEW: "This notice is being checked. It has not been sent.",
-    Notice.State.APPROVED: "This notice is approved. Nobody has noted yet that it arrived.",
+    Notice.State.APPROVED: "This notice is approved. No delivery has been recorded yet.",
     Notice.State.DELIVERED: "This notice was delivered.",
     Notice.State.WITHDRAWN: "This notice was taken back.",
 }
@@ -20,7 +20,7 @@ _SAID = ("how_to_request_inputs", "how_to_request_review", "deadline_note")
 
 
 def notice(exported: dict[str, Any]) -> str:
-    """One of the objects that `export` gives, as HTML."""
+    """Return an object of `export` as HTML."""
     latest = exported["revisions"][-1]["content"] if exported["revisions"] else {}
     statements = [item["statement"] for name in _TOLD for item in latest.get(name, [])]
     shown = {

@@ -1,5 +1,4 @@
-"""Notices as a type of record. What is kept about them besides the sealed record goes with it: drafts, deliveries,
-requests for a review."""
+"""Notices as a type of record. Their drafts, deliveries and review requests are disposed of with the sealed record."""
 
 import re
 import uuid
@@ -53,7 +52,7 @@ def _members(families: Families) -> Iterable[tuple[uuid.UUID, uuid.UUID]]:
 
 
 def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
-    """The last that happened to a notice about the decision, or to a request for a review."""
+    """Yield the time of the last event of the notices and review requests of each family."""
     latest = {f"at_{n}": Max(moment) for n, moment in enumerate(_MOMENTS)}
     for root, *moments in (
         _notices(families).order_by().values(root=_ROOT).annotate(**latest).values_list("root", *latest)
@@ -62,18 +61,18 @@ def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
 
 
 def _floors(families: Families) -> Iterator[tuple[uuid.UUID, Floor]]:
-    """Those of the packs under which something was said, as the packs are now."""
+    """Yield the retention floors of the packs of each family's notices, as the packs are now."""
     for root, pack in _notices(families).order_by().values_list(_ROOT, "pack").distinct():
         if floor := floor_of(pack):
             yield root, floor
 
 
 def floor_of(pack_id: str) -> Floor | None:
-    """For how long a pack's law asks to keep a decision that it was used on."""
+    """Return how long a pack's law requires to retain a decision with a notice under it."""
     pack = packs().get(pack_id)
     if pack is None or not pack.retention_days:
         return None
-    (source,) = (each for each in pack.sources if each.id == pack.retention_source)
+    (source,) = (row for row in pack.sources if row.id == pack.retention_source)
     return Floor(pack.retention_days, pack.id, source.citation)
 
 
@@ -83,7 +82,8 @@ def _all_floors() -> Iterator[Floor]:
 
 @cache
 def _unfinished() -> dict[str, ExpressionWrapper]:
-    """What holds a family back, and whether a notice does so: built once, for that takes longer than asking for it."""
+    """Return each obstacle to a disposal with its condition on a notice. Cached, because building takes longer than
+    the query."""
     mailed = Delivery.objects.unscoped("those of one notice").filter(notice=OuterRef("pk"), handled_at=None)
     requests = ReviewRequest.objects.unscoped("those of one notice").filter(notice=OuterRef("pk"))
     conditions = {
@@ -92,14 +92,14 @@ def _unfinished() -> dict[str, ExpressionWrapper]:
         "A person who asked for a review of it waits for an answer.": Q(Exists(requests.waiting())),
         "A person who asked for a review of it is still to be told the outcome.": Q(Exists(requests.to_be_told())),
     }
-    return {sentence: ExpressionWrapper(each, BooleanField()) for sentence, each in conditions.items()}
+    return {sentence: ExpressionWrapper(condition, BooleanField()) for sentence, condition in conditions.items()}
 
 
 def _obstacles(families: Families) -> Iterator[tuple[uuid.UUID, str]]:
     notices = _notices(families).order_by().annotate(root=_ROOT)
-    if not notices.exists():  # as about most decisions: the rest takes Django several times as long to say
+    if not notices.exists():  # most decisions have none, and building the query below takes several times as long
         return
-    holding = {f"holds_{number}": each for number, each in enumerate(_unfinished().values())}
+    holding = {f"holds_{number}": condition for number, condition in enumerate(_unfinished().values())}
     rows = list(notices.annotate(**holding).values_list("root", *holding).distinct())
     for number, sentence in enumerate(_unfinished(), start=1):
         for root in {row[0] for row in rows if row[number]}:
@@ -113,7 +113,7 @@ def _lock(families: Families) -> None:
 
 
 def _families_about(organization_id: uuid.UUID, reference: str) -> set[uuid.UUID]:
-    """A recipient is free-form, so a reference of digits may be a number there."""
+    """Return the families with a notice to this reference. In a free-form recipient, digits may be a number."""
     spelled: list[Any] = [reference, *([int(reference)] if _NUMBER.fullmatch(reference) else [])]
     notices = Notice.objects.for_organization(organization_id).filter(recipient__reference__in=spelled)
     return set(notices.values_list(_ROOT, flat=True))
@@ -126,11 +126,11 @@ def _exported(notice: Notice) -> dict[str, Any]:
         "created_at": rfc3339(notice.created_at),
         "language": notice.language,
         "recipient": notice.recipient,
-        "revisions": [_revision(each) for each in notice.revisions.order_by("number")],
-        "steps": [_step(each) for each in notice.steps.order_by("pk")],
+        "revisions": [_revision(row) for row in notice.revisions.order_by("number")],
+        "steps": [_step(row) for row in notice.steps.order_by("pk")],
         "approval": _approval(notice),
-        "deliveries": [_delivery(each) for each in notice.deliveries.order_by("pk")],
-        "review_requests": [_request(each) for each in notice.review_requests.order_by("pk")],
+        "deliveries": [_delivery(row) for row in notice.deliveries.order_by("pk")],
+        "review_requests": [_request(row) for row in notice.review_requests.order_by("pk")],
     }
 
 
@@ -149,10 +149,10 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def _approval(notice: Notice) -> dict[str, Any] | None:
-    found = db.only(Approval.objects.for_organization(notice.organization_id).filter(notice=notice))
-    if found is None:
+    row = db.only(Approval.objects.for_organization(notice.organization_id).filter(notice=notice))
+    if row is None:
         return None
-    return {"authority": found.authority, "comment": found.comment, "created_at": rfc3339(found.created_at)}
+    return {"authority": row.authority, "comment": row.comment, "created_at": rfc3339(row.created_at)}
 
 
 def _delivery(delivery: Delivery) -> dict[str, Any]:

@@ -37,23 +37,23 @@ class _DraftIn(RequestBody):
 
 
 class NoticeDraftIn(_DraftIn):
-    """Of a notice about a reconsideration, `review_request_id` may name the request for review that it answers: as
-    `to_be_told` had it in the answer to the reconsideration. Then the letter goes to who made that request."""
+    """For a notice about a reconsideration, `review_request_id` may name the request for review that it answers, from
+    `to_be_told` in the answer to the reconsideration. The letter then goes to the person who made that request."""
 
     review_request_id: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
 
 
 @with_config(ConfigDict(extra="allow"))
 class RecordIn(Identified):
-    """A record as ingest takes it."""
+    """A record as ingest accepts it."""
 
 
 LetterFormat = Literal["text", "html"]
 
 
 class NoticePreviewIn(_DraftIn):
-    """A draft's body, with the `record` that it would be about. `language` is one of the pack's, the recipient's or the
-    person's in the record if left out; `format` is that of the letter in the answer."""
+    """A draft's body, with the `record` to preview. `language` is one of the pack's, and defaults to the recipient's or
+    the person's in the record. `format` is that of the letter in the answer."""
 
     private: ClassVar = frozenset({"record", "recipient"})
     record_in: ClassVar = "record"
@@ -71,7 +71,7 @@ class StatementItem(BaseModel):
 
 
 class NoticeContent(BaseModel):
-    """The content properties to replace; those left out stay, and there are no others."""
+    """The content properties to replace. Omitted properties do not change; other names are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -96,8 +96,8 @@ class NoticeEditIn(RequestBody):
 
 
 class RecipientIn(RequestBody):
-    """The addressee: `name`, `address`, `email`, `reference` and `language` are used where they are there. Name and
-    address have at most 8 lines of 80 characters, both together. After the approval only they and `email` change."""
+    """The recipient: `name`, `address`, `email`, `reference` and `language` are used if present. Name and address have
+    together at most 8 lines of 80 characters. After the approval only these two and `email` can change."""
 
     private: ClassVar = frozenset({"recipient"})
 
@@ -105,7 +105,7 @@ class RecipientIn(RequestBody):
 
 
 class NotApplicableIn(RequestBody):
-    """`elements` names those of the checklist that do not apply to this notice, each with the reason."""
+    """`elements` are the elements of the checklist that do not apply to this notice, each with the reason."""
 
     private: ClassVar = frozenset({"elements"})
 
@@ -113,9 +113,9 @@ class NotApplicableIn(RequestBody):
 
 
 class NoticeApproveIn(RequestBody):
-    """`revision` is the one that was read. Without it the current one is approved, marked as *words not named*.
-    `acknowledge` holds the ids of all `warnings` of the notice. An advisory pack such as `general` needs none of them,
-    unless the organization requires it."""
+    """`revision` is the revision that the approver read. Without it the current one is approved, marked as *words not
+    named*. `acknowledge` has the ids of all `warnings` of the notice. An advisory pack such as `general` needs none,
+    unless the organization requires them."""
 
     private: ClassVar = frozenset({"comment"})
 
@@ -166,12 +166,12 @@ class NoticeQuery(Page):
     pack: Text | None = None
     decision_id: Text | None = None
     due: Annotated[
-        Literal["overdue", "at_risk"] | None, Field(description="Not delivered, and late or soon to be.")
+        Literal["overdue", "at_risk"] | None, Field(description="Not delivered, and late or nearly due.")
     ] = None
 
 
 class HistoryQuery(Page):
-    limit: Annotated[int, Field(ge=1, le=50, description="Revisions and steps a page, as many of each.")] = 20
+    limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of revisions, and of steps, on a page.")] = 20
 
 
 class ReviewRequestQuery(Page):
@@ -181,7 +181,7 @@ class ReviewRequestQuery(Page):
 class LetterQuery(QueryString):
     format: Annotated[
         Literal["html", "pdf", "text", "proof"],
-        Field(description="`proof` is the file that the field proofs are checked with; only approved notices have it."),
+        Field(description="`proof` is the file with the proofs of the cited fields; only approved notices have it."),
     ] = "html"
     paper: Annotated[Literal["a4", "letter"], Field(description="Size of a PDF.")] = "a4"
 
@@ -193,7 +193,7 @@ SignatureLine = Annotated[str, Field(max_length=recipient.MAX_WIDTH, pattern=r"^
 
 
 class Signatory(RequestBody):
-    """Who signs letters. What is left out is not printed."""
+    """The signatory of letters. Omitted lines are not printed."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -203,10 +203,10 @@ class Signatory(RequestBody):
 
 
 class NoticeSettingsIn(RequestBody):
-    """`placeholders` are the names and addresses that the packs' texts need; `GET /v1/packs` names them. Letters
-    withhold `sensitive_fields` beside those of the default list, and print `printable_fields` although the default list
-    has them. A property left out stays unchanged. The `require_` settings are guards of four eyes: an owner changes
-    them, signed in with a second factor, and a key only repeats the present value. Loosening one takes 24 hours."""
+    """`placeholders` are the names and addresses that the packs' texts need; `GET /v1/packs` lists them. Letters
+    withhold `sensitive_fields` in addition to the default list, and print `printable_fields` of the default list.
+    Omitted properties do not change. The `require_` settings are guards of four eyes: only an owner who signed in with
+    a second factor changes them, and a key may only repeat the present value. Loosening one takes 24 hours."""
 
     default_pack: PackId | None = None
     placeholders: dict[str, str] | None = None
@@ -220,7 +220,7 @@ class NoticeSettingsIn(RequestBody):
 
 
 class NoticeSettingsOut(Answer):
-    """`loosenings` wait for `takes_effect_at`; an owner cancels one by sending the present value."""
+    """`loosenings` take effect at `takes_effect_at`. An owner cancels one by sending the present value."""
 
     default_pack: str
     placeholders: dict[str, str]
@@ -272,7 +272,7 @@ class CitationOut(Answer):
 
 
 class WarningOut(Answer):
-    """`where` is the path in the content of what it is about, as in `main_factors.0`."""
+    """`where` is the path of the warning's subject in the content, such as `main_factors.0`."""
 
     id: str
     sentence: str
@@ -280,7 +280,7 @@ class WarningOut(Answer):
 
 
 class UntoldOut(Answer):
-    """A field below `outcome` that no statement tells. `blocks`: a reason, condition or term that has to be told."""
+    """A field below `outcome` that no statement cites. `blocks`: a reason, condition or term that the letter needs."""
 
     path: str
     kind: str
@@ -300,7 +300,7 @@ class DeadlineOut(Answer):
 
 
 class ApprovalOut(Answer):
-    """`open_warnings` were open at the approval and not acknowledged: only an advisory pack lets them be."""
+    """`open_warnings` were not acknowledged at the approval, which only an advisory pack allows."""
 
     approver: str
     authority: str
@@ -324,7 +324,7 @@ class Counted(Answer):
 
 
 class ReadabilityOut(Counted):
-    """Of all that a notice says, and of what is left without the texts that its pack prescribes."""
+    """Readability of the whole notice, and of the notice without the texts that its pack prescribes."""
 
     without_prescribed: Counted
 
@@ -358,7 +358,7 @@ class NoticeOut(NoticeSummary, Checked):
 
 
 class NoticePreviewOut(Checked):
-    """A notice that is kept nowhere. `letter` is the whole of it, in `format`."""
+    """A notice that is not stored. `letter` is the whole letter in `format`."""
 
     decision_id: str
     pack: str

@@ -46,34 +46,36 @@ _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision
 
 
 def facts_of(decision: Decision) -> Facts:
-    """The record behind a decision, from custody. Raises Fault if it cannot be read."""
+    """Read the record behind a decision from custody. Raises Fault if it cannot be read."""
     return Facts(custody.opened(record_of(decision)).payload)
 
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
-    """The organization's notice settings, the defaults if it has made none."""
+    """Return the organization's notice settings, or the defaults."""
     row = db.only(NoticeSettings.objects.for_organization(organization_id))
     return row.settled() if row else NoticeSettings(organization_id=organization_id)
 
 
 def offered_packs(decision: Decision) -> fitting.Offer:
-    """The packs for a notice about a decision, those that fit it first. What a reconsideration is about, the record of
-    the first decision tells."""
+    """Return the packs for a notice about a decision, the fitting ones first.
+
+    For a reconsideration, the record of the first decision shows which packs fit.
+    """
     rows = Decision.objects.for_organization(decision.organization_id).select_related("record")
     try:
         record = facts_of(rows.get(pk=decision.first_id or decision.pk)).get
-    except Fault:  # then nothing is ruled out
+    except Fault:  # without a record, no pack is excluded
         return fitting.offer(packs().values(), lambda path: None)
     return fitting.offer(packs().values(), record)
 
 
 def placeholders_of(organization: Organization) -> dict[str, str]:
-    """What the packs' texts are filled from."""
+    """Return the organization's values for the placeholders in the packs' texts."""
     return sender_of(organization).texts
 
 
 def sender_of(organization: Organization) -> Sender:
-    """What the organization brings to its notices today."""
+    """Return the organization's name, texts, phrasebook and signatory for notices, as they are today."""
     settings = settings_of(organization.pk)
     phrasebook = partial(phrasebook_of, organization.pk, settings=settings)
     return Sender(organization.name, settings.placeholders, phrasebook, settings.signatory)
@@ -82,10 +84,10 @@ def sender_of(organization: Organization) -> Sender:
 def phrasebook_of(
     organization_id: uuid.UUID, language: str, settings: NoticeSettings | None = None
 ) -> phrasebook.Phrasebook:
-    """The organization's phrases in a language, and what it withholds whatever they say.
+    """Return the organization's phrases in a language, with the fields that it withholds.
 
     Args:
-        settings: the organization's, if they were read already.
+        settings: the organization's, if already read.
     """
     rows = Phrase.objects.for_organization(organization_id).filter(language=language)
     phrases = (
@@ -97,24 +99,24 @@ def phrasebook_of(
 
 
 def current_revision(notice: Notice) -> NoticeRevision:
-    """What the notice says now."""
+    """Return the current revision of a notice."""
     return notice.revisions.order_by("-number")[0]
 
 
 def notice_with_letter(notice_id: uuid.UUID) -> Notice:
-    """A notice of any organization, disposed of or not, for a task that has its id from a row of ours."""
+    """Return a notice of any organization, also a disposed one, for a task that has its id from a row of ours."""
     return _complete(Notice.with_disposed.unscoped("its id comes from a row of ours")).get(pk=notice_id)
 
 
 def case_of(
     notice: Notice, facts: Facts, *, redaction: Redaction | None = None, settings: NoticeSettings | None = None
 ) -> checklist.Case:
-    """What a notice is checked against.
+    """Return the case to check a notice against.
 
     Args:
-        facts: the record behind the notice's decision, as `facts_of` reads it.
-        redaction: what letters about the record leave out today, if that was found out already.
-        settings: the organization's, if they were read already.
+        facts: the record behind the notice's decision, of `facts_of`.
+        redaction: the fields that letters about the record withhold today, if already known.
+        settings: the organization's, if already read.
     """
     pack = pack_of(notice)
     if redaction is None:
@@ -137,8 +139,10 @@ def _is_outdated(notice: Notice, pack: Pack) -> bool:
 
 
 def requested_review(notice: Notice) -> checklist.RequestedReview | None:
-    """Return the first request for a review of the decision, which any of its letters may have led to, and when the
-    person was told the outcome. None where the pack asks nothing of it. A request that was closed runs no more."""
+    """Return the first open request for review of the decision, from any of its letters, and when its outcome was told.
+
+    Returns None if no element of the pack depends on a request.
+    """
     if not any(element.when.on_request for element in pack_of(notice).elements):
         return None
     requests = ReviewRequest.objects.for_organization(notice.organization_id)
@@ -148,25 +152,25 @@ def requested_review(notice: Notice) -> checklist.RequestedReview | None:
 
 
 def delivered_at(notice: Notice) -> datetime | None:
-    """When the notice first reached the person by a delivery that did not come back."""
+    """Return the time of the notice's first delivery that did not come back."""
     if notice.state in Notice.UNSENT:
         return None
-    stands = notice.deliveries.filter(delivered_at__isnull=False, returned_at=None)
-    return stands.order_by("delivered_at").values_list("delivered_at", flat=True).first()
+    valid = notice.deliveries.filter(delivered_at__isnull=False, returned_at=None)
+    return valid.order_by("delivered_at").values_list("delivered_at", flat=True).first()
 
 
 def mail_waits(notice: Notice) -> bool:
-    """Whether a mail of its letter was asked for and has not gone out."""
+    """Whether a mail of the notice's letter is waiting to go out."""
     return notice.deliveries.filter(handled_at=None, delivered_at=None).exists()
 
 
 def pack_of(notice: Notice) -> Pack:
-    """The pack a notice was drafted under."""
+    """Return the pack of a notice."""
     return packs()[notice.pack]
 
 
 def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
-    """The organization's notices that match a query's filters."""
+    """Return the organization's notices that match a query's filters."""
     filters = query.model_dump(include=set(_FILTERS), exclude_none=True)
     rows = Notice.objects.for_organization(organization_id).select_related("decision", "holder__user")
     rows = rows.filter(**{_FILTERS[name]: value for name, value in filters.items()})
@@ -180,27 +184,26 @@ def notices(organization_id: uuid.UUID, query: NoticeQuery) -> QuerySet[Notice]:
 
 
 def without_notice(rows: QuerySet[Decision], pack: Pack) -> QuerySet[Decision]:
-    """Those decisions about which there is no notice under a pack, or only withdrawn ones."""
+    """Return the decisions without a notice under a pack, apart from withdrawn ones."""
     notices = Notice.objects.unscoped("those of each decision, which are its organization's")
     standing = notices.filter(decision=OuterRef("pk"), pack=pack.id).exclude(state=Notice.State.WITHDRAWN)
     return rows.exclude(Exists(standing))
 
 
 def overdue(rows: QuerySet[Notice]) -> QuerySet[Notice]:
-    """Those that should have reached the person by now."""
+    """Return the unsent notices that are past their deadline."""
     return rows.filter(state__in=Notice.UNSENT, due_at__lt=timezone.now())
 
 
 def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
-    """Those that are not late yet, but have this many days left or fewer."""
+    """Return the unsent notices that are due within this many days."""
     now = timezone.now()
     return rows.filter(state__in=Notice.UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What an organization should look at: notices that are late or soon will be, and requests for review whose
-    people should know the outcome by now or soon."""
+    """Notices and review requests of an organization that are late or nearly due."""
 
     overdue: QuerySet[Notice]
     at_risk: QuerySet[Notice]
@@ -212,7 +215,7 @@ class Attention:
 
 
 def attention(organization_id: uuid.UUID) -> Attention:
-    """What of this organization is late or at risk, by its own idea of how many days that is."""
+    """Return the organization's late and nearly due notices and requests, by its setting `at_risk_days`."""
     days = settings_of(organization_id).at_risk_days
     rows = Notice.objects.for_organization(organization_id)
     due = unfinished_requests(organization_id).filter(due_at__lte=timezone.now() + timedelta(days=days))
@@ -220,29 +223,28 @@ def attention(organization_id: uuid.UUID) -> Attention:
 
 
 def notice(organization_id: uuid.UUID, notice_id: str) -> Notice:
-    """One notice of the organization, with what a letter and a checklist need.
+    """Return a notice of the organization, with the rows that a letter and a checklist need.
 
     Raises:
-        Disposed: it was disposed of, with what it is about.
+        Disposed: the notice was disposed of, with its decision.
         NotFound: there is no notice of this id.
     """
     try:
-        found = _complete(Notice.with_disposed.for_organization(organization_id)).get(pk=notice_id)
+        row = _complete(Notice.with_disposed.for_organization(organization_id)).get(pk=notice_id)
     except (Notice.DoesNotExist, ValidationError):
         raise NotFound("There is no notice of this id in your organization.") from None
-    if found.disposed_at:
-        raise Disposed(found.disposal)
-    return found
+    if row.disposed_at:
+        raise Disposed(row.disposal)
+    return row
 
 
 def published(address: str) -> Notice:
-    """The notice behind a letter's short address, once it is approved and in custody, also if it is disposed of by now.
-    Raises NotFound.
+    """Return the approved and sealed notice behind a letter's short address, also a disposed one. Raises NotFound.
 
-    After the restore of an older database custody may hold a letter whose approval is forgotten: `OtherWordsSealed`.
+    After the restore of an older database, custody may hold a letter whose approval is missing: `OtherWordsSealed`.
     """
-    notices = _complete(Notice.with_disposed.unscoped("whoever has the address has the letter"))
-    if not address.isalnum():  # a NUL cannot be asked of PostgreSQL
+    notices = _complete(Notice.with_disposed.unscoped("the address is in the letter"))
+    if not address.isalnum():  # PostgreSQL refuses a NUL
         raise NotFound
     notice = db.only(notices.filter(address=address, approval__isnull=False, sealed__isnull=False))
     if notice is None:
@@ -251,14 +253,17 @@ def published(address: str) -> Notice:
 
 
 def _complete(notices: NoticeQuerySet) -> NoticeQuerySet:
-    """With what a letter and a checklist need. What most notices lack comes in statements of its own: PostgreSQL plans
-    one join of all these tables for longer than it runs all of them."""
+    """Add the rows that a letter and a checklist need.
+
+    Rows that most notices lack come in separate statements: PostgreSQL takes longer to plan one join of all these
+    tables than to run them all.
+    """
     notices = notices.select_related("organization", "decision__record", "approval", "sealed")
     return notices.prefetch_related("approval__revision", "sealed__record", "holder__user")
 
 
 def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> QuerySet[ReviewRequest]:
-    """The organization's requests for review, with their answers."""
+    """Return the organization's requests for review, with their answers."""
     rows = ReviewRequest.objects.for_organization(organization_id)
     match query.state:
         case "open":
@@ -273,12 +278,12 @@ def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> Qu
 
 
 def unfinished_requests(organization_id: uuid.UUID) -> ReviewRequestQuerySet:
-    """The organization's requests that somebody still has to look at, or whose outcome the person is to be told."""
+    """Return the organization's requests without a reconsideration, or without a letter about its outcome."""
     return ReviewRequest.objects.for_organization(organization_id).unfinished()
 
 
 def review_request(organization_id: uuid.UUID, request_id: int) -> ReviewRequest:
-    """One request of the organization, with its answer. Raises NotFound for any other id."""
+    """Return a request of the organization, with its answer. Raises NotFound for any other id."""
     rows = ReviewRequest.objects.for_organization(organization_id).filter(pk=request_id)
     request = rows.with_answer().select_related("notice__decision").first()
     if request is None:
@@ -287,7 +292,7 @@ def review_request(organization_id: uuid.UUID, request_id: int) -> ReviewRequest
 
 
 def delivery(notice: Notice, delivery_id: int) -> Delivery:
-    """One delivery of a notice. Raises NotFound for any other id."""
+    """Return a delivery of a notice. Raises NotFound for any other id."""
     row = db.only(notice.deliveries.filter(pk=delivery_id))
     if row is None:
         raise NotFound("This notice has no delivery of this id.")
@@ -295,7 +300,7 @@ def delivery(notice: Notice, delivery_id: int) -> Delivery:
 
 
 def authority_grant(organization_id: uuid.UUID, grant_id: int) -> AuthorityGrant:
-    """One grant of the organization, with whose it is. Raises NotFound for any other id."""
+    """Return a grant of the organization, with its member. Raises NotFound for any other id."""
     rows = AuthorityGrant.objects.for_organization(organization_id).select_related("user")
     grant = db.only(rows.filter(pk=grant_id))
     if grant is None:
@@ -306,10 +311,10 @@ def authority_grant(organization_id: uuid.UUID, grant_id: int) -> AuthorityGrant
 def request_deadlines(
     request: ReviewRequest, purposes: tuple[Purpose, ...] = ("answer", "acknowledgement")
 ) -> list[deadlines.Deadline]:
-    """Until when the person who asked must have an answer, and word that the request came in; each soonest first.
+    """Return the deadlines for the answer to a request and for its acknowledgement; each soonest first.
 
     Args:
-        purposes: which of the two.
+        purposes: one of the two, or both.
 
     Raises:
         Fault: the record cannot be read.
@@ -321,7 +326,7 @@ def request_deadlines(
 
 
 def letter(notice: Notice) -> Letter:
-    """The letter of a notice: as it was approved, else as a draft that says so.
+    """Return the letter of a notice: the approved letter, or a draft that is marked as such.
 
     Raises:
         Fault: the sealed notice cannot be read, or is on its way into custody.
@@ -336,7 +341,7 @@ def letter(notice: Notice) -> Letter:
     approved = sealed["letter"]
     return Letter(
         organization=approved["organization"],
-        # Notices of before the contact was sealed with them have today's.
+        # Notices from before the contact was sealed with them get today's contact.
         sender=approved["sender"] if "sender" in approved else settings_of(notice.organization_id).contact,
         recipient=recipient.printed_fields(notice.recipient),
         content=approved["content"],
@@ -353,7 +358,7 @@ def letter(notice: Notice) -> Letter:
 
 
 def sealed_content(notice: Notice) -> dict[str, Any]:
-    """What was sealed when the notice was approved. Raises Fault if it cannot be read."""
+    """Read the sealed record of an approved notice. Raises Fault if it cannot be read."""
     sealed: dict[str, Any] = strict_json.read(custody.opened(notice.sealed.record).payload)
     if (sealed["notice_id"], sealed["about"]["record_id"]) != (str(notice.pk), str(notice.decision_id)):
         raise Damaged(because="the row of the sealed notice points to another notice's record")
@@ -361,17 +366,17 @@ def sealed_content(notice: Notice) -> dict[str, Any]:
 
 
 def approved_on(sealed: dict[str, Any]) -> date:
-    """The day of the approval, by what was sealed."""
+    """Return the day of the approval, from the sealed record."""
     return datetime.fromisoformat(sealed["letter"]["approved_at"]).date()
 
 
 def locale_of(notice: Notice) -> str:
-    """The region by whose customs a notice's dates are written, as in `en_GB`; "" is the language's default."""
+    """Return the region for the format of a notice's dates, as in `en_GB`; "" is the language's default."""
     return pack_of(notice).locales.get(notice.language, "")
 
 
 def public_address(notice: Notice) -> str:
-    """The page that a letter's QR code leads to."""
+    """Return the address of the page that a letter's QR code leads to."""
     return f"{settings.BASE_URL}/n/{notice.address}"
 
 

@@ -4,19 +4,19 @@ from notices import services
 
 @periodic(60, queue="custody")
 def seal_approved() -> None:
-    """Seal what a crash between approval and custody left out."""
+    """Seal notices that a crash left between approval and custody."""
     services.seal_approved()
 
 
 @periodic(30, queue="mail")
 def deliver_letters() -> None:
-    """Mail letters and acknowledgements. Woken by the request that made them wait, and by the clock."""
+    """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule."""
     services.deliver_letters()
     services.acknowledge_requests()
 
 
 @periodic(600, queue="mail")
 def remind() -> None:
-    """Remind members of what is late or at risk, once a day each."""
+    """Remind each member once a day of late and at-risk notices."""
     services.remind()
     services.send_reminders()

@@ -47,7 +47,7 @@ class NoticeAdmin(OrDisposed):
     list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision__first", "holder__user")
     search_fields = ("decision__decision_id", "decision__subject_reference")
-    search_help_text = "The beginning of the decision's id, or of the person's reference, as it is spelled."
+    search_help_text = "Start of a decision ID or reference (case-sensitive)."
     sortable_by = ()  # any other order would read all rows
     change_list_template = "notices/notices.html"
 
@@ -68,7 +68,7 @@ class NoticeAdmin(OrDisposed):
 
     @admin.display(description="state")
     def where_it_stands(self, row: Notice) -> str:
-        """Also how much stands in the way of approval; the review page says what."""
+        """Return the state, with the number of problems that block approval; the review page lists them."""
         tag = format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
         if not row.problems or row.state not in Notice.EDITABLE:
             return tag
@@ -111,7 +111,7 @@ class NoticeAdmin(OrDisposed):
             return page_of(gone)
 
     def disposal_of(self, request: HttpRequest, pk: object) -> Disposal | None:
-        """That of what the notice is about."""
+        """Return the disposal of the notice's decision, if any."""
         organization = accounts.current_organization(request)
         try:
             if organization:
@@ -125,7 +125,7 @@ class NoticeAdmin(OrDisposed):
     def draft(self, request: HttpRequest, decision: str) -> HttpResponse:
         """Draft a notice about a decision of the organization, from a page of the back office.
 
-        One about a reconsideration may say which request for review it answers.
+        The form may name the request for review that a notice about a reconsideration answers.
         """
         writer = caller(request, Permission.DRAFT_NOTICES)
         rows = Decision.objects.for_organization(writer.organization_id).select_related("record", "organization")
@@ -151,13 +151,13 @@ class NoticeAdmin(OrDisposed):
         return back
 
     def _answered(self, request: HttpRequest, decision: Decision) -> ReviewRequest | None:
-        """The request for review whose outcome is to be told, as the form names it."""
+        """Return the request for review that the form names, if the decision answers it."""
         number = request.POST.get("review_request", "")
         rows = follow_up.requests_answered_by(decision)
         return db.only(rows.filter(pk=int(number))) if _NUMBER.fullmatch(number) else None
 
     def act(self, request: HttpRequest, pk: str, name: str) -> HttpResponse:
-        """Do one of ACTIONS. What was entered stays on the page if it is refused."""
+        """Run one of ACTIONS. If it is refused, the page keeps the person's input."""
         notice = self._notice(request, pk)
         if name not in ACTIONS:
             raise Http404
@@ -246,7 +246,7 @@ class NoticeAdmin(OrDisposed):
         status: int = 409,
         entered: Mapping[str, ActionForm] = MappingProxyType({}),
     ) -> HttpResponse:
-        """The review page, as the notice is now; with what was refused, and with what was entered."""
+        """Return the review page of the notice's current state, with a problem and the person's input."""
         fresh = selectors.notice(notice.organization_id, str(notice.pk))
         return self.page(
             request,
@@ -258,7 +258,8 @@ class NoticeAdmin(OrDisposed):
         )
 
     def _editor(self, request: HttpRequest, editor: Editor, problem: str = "", status: int = 200) -> HttpResponse:
-        """The form, with what was entered. Whoever was overtaken sees so, and may then save over the newer revision."""
+        """Return the form with the person's input. If there is a newer revision, the page says so, and saving again
+        replaces that revision."""
         seen = editor.seen
         return self.page(
             request,
@@ -273,7 +274,7 @@ class NoticeAdmin(OrDisposed):
 
 
 def _about(decision: Decision) -> str:
-    """What a notice is about, in words: nobody knows a reconsideration by its id."""
+    """Return a name for a notice's decision. Operators do not know a reconsideration by its id."""
     return f"a reconsideration of {decision.first.decision_id}" if decision.first else decision.decision_id
 
 

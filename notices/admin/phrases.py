@@ -18,7 +18,7 @@ _LIST = "admin:notices_phrase_changelist"
 
 @admin.register(Phrase)
 class PhraseAdmin(ReadOnlyAdmin):
-    """The phrasebook. A phrase counts for later drafts; those that exist keep their words."""
+    """The phrasebook. A phrase affects later drafts; existing drafts keep their words."""
 
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
@@ -57,7 +57,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         return self._form(request, PhraseForm(instance=self.get_row(request, object_id), locked=locked))
 
     def put(self, request: HttpRequest) -> HttpResponse:
-        """Add a phrase, or replace the one of the same key and language."""
+        """Add a phrase, or replace the phrase of the same key and language."""
         editor = caller(request, Permission.MANAGE_NOTICES)
         form = PhraseForm(request.POST or None)
         if not form.is_valid():

@@ -19,7 +19,7 @@ from notices.packs import packs
 
 
 class Waiting(View):
-    """Those in which a person waits, for the review or for word of it, unless another view is chosen."""
+    """The view of review requests; the default shows those in which a person waits for the review or its outcome."""
 
     title = parameter_name = "state"
     usual = "Waiting"
@@ -43,10 +43,10 @@ class Waiting(View):
 
 @admin.register(ReviewRequest)
 class ReviewRequestAdmin(ReadOnlyAdmin):
-    """What affected persons asked for. Only those who may reconsider read their words."""
+    """Review requests of affected persons. Only members who may reconsider can read their words."""
 
     needed = Permission.RECONSIDER
-    nothing = "Nobody waits for an answer."
+    nothing = "No person is waiting for an answer."
     list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
     sortable_by = ()
@@ -54,7 +54,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     change_list_template = "notices/list.html"
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """What is due comes first, and what has no deadline last; of what is done, the newest, which is indexed."""
+        """Return the order: by deadline, or newest first for views of finished requests. Both are indexed."""
         newest_first = ("-received_at", "-pk")
         if request.GET.get(Waiting.parameter_name) in ("answered", "closed", "all"):
             return newest_first
@@ -122,8 +122,8 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
 
 def _deadlines(row: ReviewRequest) -> list[tuple[str, deadlines.Deadline]]:
-    """What is due to the person by law, as far as the record can be read, and until when."""
+    """Return the purpose and deadline of each answer due to the person by law; none if the record cannot be read."""
     try:
-        return [(packs()[each.pack].clock(each.clock).what, each) for each in selectors.request_deadlines(row)]
+        return [(packs()[due.pack].clock(due.clock).what, due) for due in selectors.request_deadlines(row)]
     except Fault:
         return []

@@ -1,4 +1,4 @@
-"""Pages without rows of their own, which hang on the list of notices: packs, settings, the report."""
+"""Pages without rows, in the section of notices: packs, settings, the report."""
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -78,7 +78,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         )
 
     def cancel(self, request: HttpRequest, guard: str) -> HttpResponse:
-        """Keep a guard that waits to be loosened."""
+        """Cancel the loosening of a guard."""
         if request.method != "POST":
             return redirect("admin:notices_noticesettings_changelist")
         owner = caller(request, Permission.MANAGE_NOTICES)
@@ -117,12 +117,12 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         organization = accounts.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        title = "Notices: in time, late, and by whose authority"
+        title = "Notices: timeliness and approvals"
         return self.page(request, "notices/report.html", title, **notice_report.notices(organization))
 
 
 def _in_force(pack: Pack) -> str:
-    """Whether the law is in force today, and since or from when; days are those of UTC."""
+    """Say whether the law is in force today, and from which day; days are in UTC."""
     today, begins, ends = timezone.now().date(), pack.effective_from, pack.effective_to
     until = f" until {ends}" if ends else ""
     if pack.legal_status == "policy":

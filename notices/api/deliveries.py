@@ -19,7 +19,7 @@ _DELIVERY_ID = OpenApiParameter("delivery_id", {"type": "string"}, OpenApiParame
 class Deliveries(Resource):
     @operation(
         "list_notice_deliveries",
-        "How a notice was delivered, oldest first.",
+        "List the deliveries of a notice, oldest first.",
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: DeliveryList},
@@ -31,7 +31,7 @@ class Deliveries(Resource):
 
     @operation(
         "deliver_notice",
-        "Mail the letter of an approved notice, or record that it was delivered in another way.",
+        "Mail the letter of an approved notice, or record another delivery.",
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         body=DeliveryIn,

@@ -29,7 +29,7 @@ def _not_revoked(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySe
 class AuthorityGrants(Resource):
     @operation(
         "list_authority_grants",
-        "Who may approve notices by which authority, newest grant first.",
+        "List authority grants, newest first.",
         permission=Permission.READ_DECISIONS,
         query=Page,
         answers={200: GrantList},
@@ -62,7 +62,7 @@ class AuthorityGrants(Resource):
 
     @operation(
         "revoke_authority_grant",
-        "End an authority grant now; approvals made with it stand.",
+        "End an authority grant now. Approvals made with it stay valid.",
         permission=Permission.GRANT_AUTHORITY,
         parameters=[OpenApiParameter("grant_id", {"type": "string"}, OpenApiParameter.PATH)],
         answers={200: GrantOut},

@@ -29,7 +29,7 @@ class NoticeHistory(Resource):
         query = self.query(HistoryQuery)
         notice = notice_of(request, notice_id)
         number, step = positions(query, 2)
-        # One more of each tells whether there is another page; of a revision its number is enough for that.
+        # Read one more of each to see whether there is another page. For revisions, their numbers suffice.
         numbers = notice.revisions.filter(number__gt=number).order_by("number").values_list("number", flat=True)
         following = list(numbers[: query.limit + 1])
         revisions = _page(notice.revisions.filter(number__in=following[: query.limit]).order_by("number"))
@@ -49,7 +49,7 @@ class NoticeHistory(Resource):
 
 
 def _page(rows: QuerySet[NoticeRevision]) -> list[NoticeRevision]:
-    """The revisions that fit on a page, at least one: a single one may hold megabytes."""
+    """Return the revisions that fit on a page, at least one: a revision may hold megabytes."""
     page: list[NoticeRevision] = []
     size = 0
     for row in rows.iterator(chunk_size=1):

@@ -15,7 +15,7 @@ _FILE = {"type": "string"}
 class Letters(Resource):
     @operation(
         "get_notice_letter",
-        "The letter of a notice, as HTML, PDF or plain text, or the file that proves it.",
+        "Get the letter of a notice as HTML, PDF or plain text, or its proof file.",
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         query=LetterQuery,

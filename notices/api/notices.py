@@ -25,7 +25,7 @@ from notices.schemas import (
 
 
 class Notices(Resource):
-    """Notices and what they say. What is decided about them is in `reviews`."""
+    """Notices and their content. Decisions about them are in `reviews`."""
 
     @operation(
         "draft_notice",
@@ -62,7 +62,7 @@ class Notices(Resource):
 
     @operation(
         "get_notice",
-        "A notice with its content, checklist, citations and deadlines.",
+        "Get a notice with its content, checklist, citations and deadlines.",
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
@@ -92,7 +92,7 @@ class Notices(Resource):
 
     @operation(
         "set_notice_exemptions",
-        "Say which elements of the checklist do not apply to a notice, and why. It makes a revision.",
+        "Exempt a notice from elements of the checklist, with reasons. This makes a revision.",
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         body=NotApplicableIn,
@@ -111,7 +111,7 @@ class Notices(Resource):
 
     @operation(
         "set_notice_recipient",
-        "Say to whom the letter of a notice goes.",
+        "Set the recipient of a notice's letter.",
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         body=RecipientIn,
@@ -126,7 +126,7 @@ class Notices(Resource):
 
     @operation(
         "get_notice_checklist",
-        "What the law asks of a notice, what it lacks, and whether its sources resolve.",
+        "Check a notice: the law's elements, its problems and warnings, and whether its sources resolve.",
         permission=Permission.READ_DECISIONS,
         parameters=[NOTICE_ID],
         answers={200: ChecklistOut},
@@ -137,7 +137,7 @@ class Notices(Resource):
 
     @operation(
         "new_notice_version",
-        "Make a draft that takes the place of an approved notice once it is approved itself.",
+        "Draft a new version of an approved notice. Its approval withdraws the old one.",
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         answers={201: NoticeOut},

@@ -1,4 +1,4 @@
-"""What requests about notices name: a notice, a pack, a request for review."""
+"""Parameters of requests about notices: a notice, a pack, a request for review."""
 
 from collections.abc import Iterable
 
@@ -18,11 +18,11 @@ NOTICE_ID = OpenApiParameter("notice_id", {"type": "string"}, OpenApiParameter.P
 
 
 def notice_of(request: Request, notice_id: str) -> Notice:
-    """The notice that the path names.
+    """Return the notice that the path names.
 
     Raises:
         NotFound
-        Disposed, DisposedConflict: it was disposed of; the latter where the request would change it.
+        Disposed, DisposedConflict: the notice was disposed of. A request that would change it gets the latter.
     """
     try:
         return selectors.notice(caller_of(request).organization_id, notice_id)
@@ -31,18 +31,18 @@ def notice_of(request: Request, notice_id: str) -> Notice:
 
 
 def pack_named(name: str, *loc: str | int) -> Pack:
-    """The pack of a name in the body. Raises Invalid, which lists those that exist."""
+    """Return the pack that the body names. Raises Invalid with the names of all packs."""
     if name not in packs():
         raise not_one_of(["body", *loc], packs())
     return packs()[name]
 
 
 def answered_request(decision: Decision, number: str | None, *loc: str | int) -> ReviewRequest | None:
-    """The request for review of a number in the body, if any. Raises Invalid if the decision does not answer it."""
+    """Return the request for review that the body names, if any. Raises Invalid if the decision does not answer it."""
     if number is None:
         return None
-    if found := db.only(follow_up.requests_answered_by(decision).filter(pk=int(number))):
-        return found
+    if request := db.only(follow_up.requests_answered_by(decision).filter(pk=int(number))):
+        return request
     msg = (
         "This record answers no request for review of this number. Draft about a reconsideration that was recorded "
         "after the request came in; its answer names the requests under to_be_told."
@@ -51,8 +51,8 @@ def answered_request(decision: Decision, number: str | None, *loc: str | int) ->
 
 
 def not_one_of(loc: list[str | int], allowed: Iterable[str]) -> Invalid:
-    """The validation error for a value that is none of the allowed ones."""
-    expected = " or ".join(f"'{each}'" for each in allowed)
+    """Return the validation error for a value that is not allowed."""
+    expected = " or ".join(f"'{value}'" for value in allowed)
     return Invalid(
         [{"type": "literal_error", "loc": loc, "msg": f"Input should be {expected}", "ctx": {"expected": expected}}]
     )

@@ -19,7 +19,7 @@ class NoticePreviews(Resource):
 
     @operation(
         "preview_notice",
-        "Show what a notice about a record would say, and what it would lack. Nothing is kept.",
+        "Preview the notice about a record, with its problems and warnings. Nothing is stored.",
         permission=Permission.DRAFT_NOTICES,
         body=NoticePreviewIn,
         answers={200: NoticePreviewOut},
@@ -28,18 +28,18 @@ class NoticePreviews(Resource):
         caller = caller_of(request)
         body = self.body(NoticePreviewIn)
         pack = pack_named(body.pack or selectors.settings_of(caller.organization_id).default_pack, "pack")
-        found = services.preview(
+        preview = services.preview(
             caller=caller,
             facts=_facts(self.raw_body, dict(body.record)),
             pack=pack,
             recipient=body.recipient,
             language=_language(pack, body.language),
         )
-        return answer(presenters.preview(found, body.format))
+        return answer(presenters.preview(preview, body.format))
 
 
 def _facts(raw: bytes, record: dict[str, object]) -> Facts:
-    """Raises Invalid, as ingest does, for a record that no facts can be read from."""
+    """Return the facts of a record. Raises Invalid, as ingest does, if its paths are too long."""
     try:
         return Facts(raw, record)
     except PathsTooLong as error:
@@ -47,7 +47,7 @@ def _facts(raw: bytes, record: dict[str, object]) -> Facts:
 
 
 def _language(pack: Pack, wish: str | None) -> str:
-    """Raises Invalid for a language that the pack does not have: the letter would come in another one."""
+    """Return the wished language. Raises Invalid if the pack lacks it, instead of using another language."""
     if wish and not pack.has_language(wish):
         raise not_one_of(["body", "language"], pack.languages)
     return wish or ""

@@ -17,7 +17,7 @@ _ID = OpenApiParameter("review_request_id", {"type": "string"}, OpenApiParameter
 class ReviewRequests(Resource):
     @operation(
         "list_review_requests",
-        "Requests of affected persons for a review by a human, newest first.",
+        "List requests of affected persons for human review, newest first.",
         permission=Permission.READ_DECISIONS,
         query=ReviewRequestQuery,
         answers={200: ReviewRequestList},
@@ -29,7 +29,7 @@ class ReviewRequests(Resource):
 
     @operation(
         "get_review_request",
-        "A request for review with what the person wrote.",
+        "Get a request for review with the person's message.",
         permission=Permission.RECONSIDER,
         parameters=[_ID],
         answers={200: ReviewRequestDetail},
@@ -40,7 +40,7 @@ class ReviewRequests(Resource):
 
     @operation(
         "close_review_request",
-        "Close a request without a reconsideration, with the reason.",
+        "Close a request without a reconsideration, with a reason.",
         permission=Permission.RECONSIDER,
         parameters=[_ID],
         body=ReasonIn,
@@ -55,5 +55,5 @@ class ReviewRequests(Resource):
 
 
 def _review_request(request: Request, review_request_id: int) -> ReviewRequest:
-    """The request for review that the path names. Raises NotFound."""
+    """Return the request for review that the path names. Raises NotFound."""
     return selectors.review_request(caller_of(request).organization_id, review_request_id)

@@ -12,11 +12,11 @@ from notices.schemas import ChangesIn, NoticeApproveIn, NoticeOut
 
 
 class Reviews(Resource):
-    """What is decided about notices."""
+    """Decisions about notices."""
 
     @operation(
         "submit_notice",
-        "Ask for the review of a draft.",
+        "Submit a draft for review.",
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
@@ -44,7 +44,7 @@ class Reviews(Resource):
 
     @operation(
         "request_notice_changes",
-        "Send a notice back to whoever wrote it.",
+        "Request changes: return a notice in review to its writer.",
         permission=Permission.APPROVE_NOTICES,
         parameters=[NOTICE_ID],
         body=ChangesIn,
@@ -59,7 +59,7 @@ class Reviews(Resource):
 
     @operation(
         "withdraw_notice",
-        "Take a notice back.",
+        "Withdraw a notice.",
         permission=Permission.APPROVE_NOTICES,
         parameters=[NOTICE_ID],
         answers={200: NoticeOut},
@@ -71,5 +71,5 @@ class Reviews(Resource):
 
 
 def _notice(request: Request, notice_id: str) -> HttpResponse:
-    """The notice as it stands now."""
+    """Return the notice in its current state."""
     return answer(presenters.detail(notice_of(request, notice_id)))

@@ -14,7 +14,7 @@ from notices.schemas import NoticeSettingsIn, NoticeSettingsOut, PackList
 class NoticeSettings(Resource):
     @operation(
         "get_notice_settings",
-        "What the organization's notices are made with.",
+        "Get the organization's notice settings.",
         permission=Permission.READ_DECISIONS,
         answers={200: NoticeSettingsOut},
     )
@@ -38,7 +38,7 @@ class NoticeSettings(Resource):
 class Packs(Resource):
     @operation(
         "list_packs",
-        "The framework packs that notices can be drafted under.",
+        "List the packs that notices can be drafted under.",
         permission=None,
         answers={200: PackList},
     )

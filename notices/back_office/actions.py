@@ -131,7 +131,7 @@ def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
 
 def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.request_changes(caller=caller, notice=notice, **entered)
-    return notice, "Sent back with your reason."
+    return notice, "Changes requested. The notice is a draft again."
 
 
 def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
@@ -163,7 +163,7 @@ def _is_delivered(notice: Notice, member: Member | None) -> bool:
 def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
     other = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
     services.set_recipient(caller=caller, notice=notice, recipient={**other, **RecipientForm.entered(entered)})
-    return notice, "The letter goes to this recipient now."
+    return notice, "Recipient changed. Nothing was sent."
 
 
 def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:

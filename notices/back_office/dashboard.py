@@ -35,8 +35,8 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         yield Need("answers to people are late", "answer to a person is late", late, page, urgent=True)
         yield Need("people asked for a review", "person asked for a review", asked, page)
         yield Need(
-            "people are to be told the outcome of their review",
-            "person is to be told the outcome of their review",
+            "reviews decided, outcome letters not sent",
+            "review decided, outcome letter not sent",
             untold,
             f"{page}?state=to_be_told",
         )

@@ -76,4 +76,4 @@ def _authority(kinds: dict[str, int]) -> Chart:
         Bar("Signed in, without a grant", kinds["signed_in"]),
         Bar("Claimed by a key", kinds["asserted"]),
     ]
-    return Chart("By whose authority notices were approved", bars, "#unverified")
+    return Chart("Authority behind approvals", bars, "#unverified")

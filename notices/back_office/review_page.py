@@ -27,7 +27,7 @@ from notices.services import stored_checks
 
 SECTIONS = {
     "decision_summary": "What was decided",
-    "role_of_automated_system": "The part of the automated system",
+    "role_of_automated_system": "Role of the automated system",
     "main_factors": "Why",
     "inputs_used": "Information used",
 }

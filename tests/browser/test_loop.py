@@ -77,7 +77,7 @@ def test_a_request_is_answered_by_a_delivered_letter(site, open_page, signed_in)
     assert_usable(page)
 
     approver = signed_in("approver")
-    expect(approver.get_by_role("link", name="to be told the outcome")).to_be_visible()
+    expect(approver.get_by_role("link", name="outcome letter not sent")).to_be_visible()
     approver.goto(written)
     for tick in approver.get_by_role("group", name="I have looked").get_by_role("checkbox").all():
         tick.check()

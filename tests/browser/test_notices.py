@@ -112,9 +112,9 @@ def test_the_life_of_a_notice(site, signed_in):
     reviewer = signed_in("approver", f"{QUEUE}?queue=in_review")
     reviewer.get_by_role("row").filter(has_text="loan-").first.get_by_role("link").click()
     expect(reviewer).to_have_url(re.compile(re.escape(address)))
-    reviewer.get_by_label("What has to be changed").fill("Say it simpler.")
+    reviewer.get_by_label("What needs to change?").fill("Say it simpler.")
     press(reviewer, "Request changes")
-    expect(reviewer.get_by_text("Sent back with your reason.")).to_be_visible()
+    expect(reviewer.get_by_text("Changes requested. The notice is a draft again.")).to_be_visible()
 
     writer.reload()
     expect(writer.get_by_text("Say it simpler.")).to_be_visible()
@@ -134,7 +134,7 @@ def test_the_life_of_a_notice(site, signed_in):
     expect(writer.get_by_text("Checked against the file.")).to_be_visible()
     for reference in ("RR 1", "RR 2"):
         writer.get_by_label("How", exact=True).select_option("post")
-        writer.get_by_label("Reference of the carrier").fill(reference)
+        writer.get_by_label("Tracking number").fill(reference)
         press(writer, "Deliver")
         assert state(writer) == "delivered"
         if reference == "RR 1":

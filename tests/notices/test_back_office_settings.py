@@ -292,7 +292,7 @@ def test_a_request_waits_until_a_letter_tells_what_a_reconsideration_came_to(api
         assert f"R-{asked.pk}" in text(browser.get(requests, query))
     assert "State to be told" in text(browser.get(address))
     tell(api, answer)
-    assert "Nobody waits for an answer." in text(browser.get(requests))
+    assert "No person is waiting for an answer." in text(browser.get(requests))
     assert f"R-{asked.pk}" in text(browser.get(requests, {"state": "answered"}))
     assert "State answered" in text(browser.get(address))
 

@@ -72,7 +72,7 @@ def test_a_member_is_found_by_their_address_in_any_spelling(api, holder, spelled
 
 def test_nobody_grants_themselves(api, signed_in):
     owner = signed_in(Role.OWNER, "first@bank.example")
-    assert "themselves" in refused(send(owner, "POST", "authority-grants", GRANT | {"email": "first@bank.example"}))
+    assert "to yourself" in refused(send(owner, "POST", "authority-grants", GRANT | {"email": "first@bank.example"}))
     assert not AuthorityGrant.objects.exists()
     done(send(owner, "POST", "authority-grants", GRANT | {"email": "owner@bank.example"}))
 
@@ -209,7 +209,7 @@ def test_nobody_grants_authority_to_themselves_by_a_key_of_their_own(api_for, or
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     by_own_key = Api(organization, token)
     mine, others = GRANT | {"email": "owner-2@bank.example"}, GRANT | {"email": "owner@bank.example"}
-    assert "themselves" in refused(send(by_own_key, "POST", "authority-grants", mine))
+    assert "to yourself" in refused(send(by_own_key, "POST", "authority-grants", mine))
     assert done(send(by_own_key, "POST", "authority-grants", others))
 
 

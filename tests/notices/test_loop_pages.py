@@ -71,13 +71,13 @@ def test_the_start_page_says_who_is_to_be_told_and_what_is_late(api, asked, sign
     assert "1 person asked for a review" in text(browser.get("/admin/"))
     answer = reconsider(api)
     told = text(browser.get("/admin/"))
-    assert "1 person is to be told the outcome of their review" in told
+    assert "1 review decided, outcome letter not sent" in told
     assert "asked for a review" not in told
     ReviewRequest.objects.update(due_at=timezone.now() - timedelta(days=1))
     assert "answer to a person is late" in text(browser.get("/admin/"))
     tell(api, answer)
     told = text(browser.get("/admin/"))
-    assert "to be told" not in told
+    assert "outcome letter not sent" not in told
     assert "is late" not in told
 
 

@@ -18,8 +18,8 @@ _FILTERS = sorted(set(DecisionQuery.model_fields) - {"limit", "cursor"})
 
 class Command(BaseCommand):
     help = (
-        "Draft a notice under a pack for every decision that the filters choose and that has none under it yet, so "
-        "that a run which was cut off goes on where it was. Exits 1 if a record could not be read."
+        "Draft a notice under a pack for every decision that matches the filters and has none under it yet. Run it "
+        "again to resume after an interruption. Exits 1 if a record could not be read."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,9 +32,9 @@ class Command(BaseCommand):
             metavar="NAME=VALUE",
             help=f"as in GET /v1/decisions, repeatable: {', '.join(_FILTERS)}",
         )
-        parser.add_argument("--language", help="one of the pack's; the person's if left out")
-        parser.add_argument("--limit", type=_positive, help="at most so many, oldest decisions first")
-        parser.add_argument("--dry-run", action="store_true", help="only count them")
+        parser.add_argument("--language", help="one of the pack's; default: the person's")
+        parser.add_argument("--limit", type=_positive, help="maximum number of notices, oldest decisions first")
+        parser.add_argument("--dry-run", action="store_true", help="only count the decisions")
 
     def handle(self, *args: Any, **options: Any) -> None:
         pack = packs()[options["pack"]]
@@ -78,13 +78,13 @@ def _positive(text: str) -> int:
 
 def _query(filters: Iterable[str]) -> DecisionQuery:
     values: dict[str, str] = {}
-    for each in filters:
-        name, equals, value = each.partition("=")
+    for text in filters:
+        name, equals, value = text.partition("=")
         if name not in _FILTERS or not equals or name in values:
-            raise CommandError(f"--filter {each}: give NAME=VALUE, each name once, of {', '.join(_FILTERS)}.")
+            raise CommandError(f"--filter {text}: give NAME=VALUE, each name once, of {', '.join(_FILTERS)}.")
         values[name] = value
     try:
         return DecisionQuery.model_validate({"kind": "decision"} | values)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        wrong = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
         raise CommandError(f"{wrong}.") from None

@@ -10,13 +10,13 @@ from notices.phrasebook_csv import COLUMNS, SHIPPED, read_table
 
 class Command(BaseCommand):
     help = (
-        f"Add an organization's own words from a CSV file with the columns {', '.join(COLUMNS)}. A key is a reason "
-        "code or a field's path; a phrase of the same key and language is replaced. All lines are taken, or none."
+        f"Import an organization's phrases from a CSV file with the columns {', '.join(COLUMNS)}. A key is a reason "
+        "code or a field's path; a phrase of the same key and language is replaced. Imports all lines, or none."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         shipped = ", ".join(sorted(path.stem for path in SHIPPED.glob("*.csv")))
-        parser.add_argument("file", help=f"a CSV file, or the name of a phrasebook that comes with this: {shipped}")
+        parser.add_argument("file", help=f"a CSV file, or the name of an included phrasebook: {shipped}")
         parser.add_argument("--organization", required=True, metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:

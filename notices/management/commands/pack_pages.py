@@ -56,7 +56,7 @@ def pages() -> dict[str, str]:
 
 
 def outdated(directory: Path) -> list[str]:
-    """Return the names of pages that are missing, stale, or of no pack."""
+    """Return the names of pages that are missing or stale, or belong to no pack."""
     current = pages()
     files = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
     return sorted(name for name in current.keys() | files.keys() if current.get(name) != files.get(name))
@@ -144,7 +144,7 @@ def _effect_of(pack: Pack, element: Element) -> str:
     if element.advice:
         return f"is advice ({element.authority})"
     warns = f"warns ({element.authority})"
-    # On its first day: what blocks later blocks then.
+    # An element that blocks at all blocks on the pack's first day.
     if not pack.blocks(element, pack.effective_from):
         return warns
     limited = element.blocks_if != "always"

@@ -22,18 +22,18 @@ _RULE = "=" * 78
 
 class Command(BaseCommand):
     help = (
-        "Show the letter about a record that is in no custody, and what stands in the way of its approval. Nothing is "
-        "kept. The file holds one record, or one a line. Exits 1 if a record is not acceptable."
+        "Show the letter about a record that is not in custody, and what blocks its approval. Nothing is stored. The "
+        "file holds one record, or one on each line. Exits 1 if a record is not acceptable."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE|-")
-        parser.add_argument("--pack", choices=sorted(packs()), help="the organization's default pack if left out")
-        parser.add_argument("--language", help="one of the pack's; the person's in the record if left out")
-        parser.add_argument("--organization", metavar="SLUG", help="may be left out while there is only one")
+        parser.add_argument("--pack", choices=sorted(packs()), help="default: the organization's default pack")
+        parser.add_argument("--language", help="one of the pack's; default: the person's in the record")
+        parser.add_argument("--organization", metavar="SLUG", help="optional while there is only one")
         form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="all that the API answers, one line a record")
-        form.add_argument("--html", action="store_true", help="the letter alone, as a page")
+        form.add_argument("--json", action="store_true", help="the whole answer of the API, a line for each record")
+        form.add_argument("--html", action="store_true", help="only the letter, as a page")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organization = selectors.find_organization(options["organization"])
@@ -44,12 +44,12 @@ class Command(BaseCommand):
         for number, raw in enumerate(_records(options["file"]), start=1):
             try:
                 records.acceptable(raw)
-                found = services.preview(caller=caller, facts=Facts(raw), pack=pack, language=language)
+                preview = services.preview(caller=caller, facts=Facts(raw), pack=pack, language=language)
             except DomainError as error:
                 failures += 1
                 self.stderr.write(f"record {number}: {_sentence(error)}")
                 continue
-            self.stdout.write(_shown(found, options))
+            self.stdout.write(_shown(preview, options))
         if failures:
             raise CommandError(f"No notice can be drafted about {failures} of these records; they are named above.")
 
@@ -61,7 +61,7 @@ def _language(pack: Pack, wish: str | None) -> str:
 
 
 def _records(source: str) -> Iterator[bytes]:
-    """The records of a file: its lines if the first is a whole JSON document, else all of it as one."""
+    """Yield the records of a file: its lines if the first is a whole JSON document, else the whole file."""
     if source == "-":
         yield from _divided(sys.stdin.buffer)
         return
@@ -84,16 +84,17 @@ def _divided(file: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _sentence(error: DomainError) -> str:
-    """What was wrong, and where."""
+    """Say what was wrong, and where."""
     if not isinstance(error, Invalid):
         return error.sentence
-    return "; ".join(f"{'.'.join(map(str, each['loc'][1:])) or 'it'}: {each['msg']}" for each in error.problems) + "."
+    problems = (f"{'.'.join(map(str, row['loc'][1:])) or 'it'}: {row['msg']}" for row in error.problems)
+    return "; ".join(problems) + "."
 
 
-def _shown(found: Preview, options: dict[str, Any]) -> str:
+def _shown(preview: Preview, options: dict[str, Any]) -> str:
     if options["html"]:
-        return str(presenters.preview(found, "html")["letter"])
-    answer = presenters.preview(found, "text")
+        return str(presenters.preview(preview, "html")["letter"])
+    answer = presenters.preview(preview, "text")
     if options["json"]:
         return dump(answer).decode()
     return "\n".join([_RULE, answer["decision_id"], _RULE, answer["letter"], *_checked(answer)])
@@ -106,12 +107,12 @@ def _checked(answer: dict[str, Any]) -> Iterator[str]:
     yield from _listed("Problems, which block approval", answer["problems"])
     yield from _listed(
         "Warnings, which the approver acknowledges",
-        [warnings.ApprovalWarning(**each).line for each in answer["warnings"]],
+        [warnings.ApprovalWarning(**warning).line for warning in answer["warnings"]],
     )
-    untold = [f"{each['path']} ({each['kind']})" for each in answer["untold"]]
+    untold = [f"{field['path']} ({field['kind']})" for field in answer["untold"]]
     yield from _listed("In the record's outcome, and told nowhere", untold)
-    missing = [each for each in answer["elements"] if each["result"] == "missing" and not each["blocks"]]
-    yield from _listed("Missing, and advised", [f"{each['label']} ({each['citation']})." for each in missing])
+    missing = [item for item in answer["elements"] if item["result"] == "missing" and not item["blocks"]]
+    yield from _listed("Missing, and advised", [f"{item['label']} ({item['citation']})." for item in missing])
 
 
 def _listed(heading: str, sentences: list[str]) -> Iterator[str]:
