@@ -53,7 +53,7 @@ from datetime import timedelta
 from django.utils import timezone
 from accounts.models import Organization
 from connectors.models import *
-from custody.disposal import aged
+from custody.disposal import age_sweeps
 organization, now = Organization.objects.get(), timezone.now()
 connector = Connector.objects.create(organization=organization, kind="directory", name="files",
     cursor={{"object": {{"name": "{MARK}.json"}}}}, stopped_at=now, stopped_because="{MARK}.json took too long")
@@ -65,7 +65,7 @@ LedgerRow.objects.create(connector=connector, name="{MARK}.json", version="1", r
 DISPOSE = f"""
 from tests.disposals import dispose_of
 dispose_of(organization, "{RECORD["decision_id"]}")
-print(aged.sweep(organization.pk, now + timedelta(days=1)))
+print(age_sweeps.sweep(organization.pk, now + timedelta(days=1)))
 """
 
 
