@@ -59,7 +59,7 @@ class Batch(NamedTuple):
 
     items: list[Item]
     cursor: Cursor
-    """Where to continue once the items are in custody."""
+    """The place to continue from once the items are in custody."""
     behind_seconds: float | None = None
     """The age of the newest item, or None if the source does not give it."""
     ledger: tuple["LedgerEntry", ...] = ()

@@ -58,6 +58,12 @@ class CloudConfiguration(BaseModel):
     def lacks_credentials(self) -> bool:
         return False
 
+    @property
+    def folder(self) -> str:
+        """Return the beginning of every object's name: the prefix with one slash at its end, or "" without a prefix."""
+        prefix: str = getattr(self, "prefix", "").strip("/")
+        return f"{prefix}/" if prefix else ""
+
     def secret(self, organization_id: uuid.UUID) -> str:
         """Return the present value of `secret_ref`, or "" if none is named.
 

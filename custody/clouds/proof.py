@@ -140,8 +140,8 @@ class Cloud:
 
     @cached_property
     def absent(self) -> str:
-        """Return a name below the prefix that no object has."""
-        return f"{self.configuration.prefix}custody-test-{secrets.token_hex(16)}"
+        """Return a name that no object has, in the folder where a vault would put its objects."""
+        return f"{self.configuration.folder}custody-test-{secrets.token_hex(16)}"
 
     def required(self) -> tuple[str, ...]:
         """Return the permissions and checks without which records cannot be stored or disposed of."""

@@ -88,8 +88,7 @@ class CloudVault(ABC):
             vetted_seconds=_VETTED_SECONDS,
             guard=self._guard,
         )
-        prefix = self.configuration.prefix.strip("/")
-        self._prefix = f"{prefix}/" if prefix else ""
+        self._prefix = self.configuration.folder
         self._marked_until = self._failing_until = self._locks_until = self._secret_until = -math.inf
         self._failure: VaultUnavailable | None = None
         self._secret: str | None = None

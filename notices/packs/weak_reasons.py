@@ -17,7 +17,7 @@ class WeakReason(BaseModel):
     citation: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]
     advice: Annotated[str, Field(min_length=1)]
-    """What to write instead, for the writer of the notice."""
+    """Advice to the writer of the notice: better words."""
     measured: bool = False
     """A reason is weak even if it cites a number. Otherwise a number makes it specific, as in `Criteria met: 4`."""
 

@@ -17,7 +17,7 @@ from notices.models import Notice, StoredPdf
 from notices.services import derived_rows
 
 MAX_BYTES = 8 * 2**20
-"""Of a stored file. A larger one is rendered for each request."""
+"""Limit of a stored file. A larger one is rendered for each request."""
 _WAIT_SECONDS = 10.0
 _turn = BoundedSemaphore(1)
 

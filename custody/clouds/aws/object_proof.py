@@ -91,7 +91,7 @@ def permissions(cloud: Any) -> Finding:
         )
     of_objects = aws.STORAGE_PERMISSIONS + (() if cloud.is_locked is False else aws.LOCKED_STORAGE_PERMISSIONS)
     wanted = {
-        f"{cloud.bucket_arn}/{cloud.configuration.prefix}*": of_objects,
+        f"{cloud.bucket_arn}/{cloud.configuration.folder}*": of_objects,
         cloud.bucket_arn: aws.BUCKET_PERMISSIONS,
     }
     missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]

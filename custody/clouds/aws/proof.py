@@ -153,7 +153,7 @@ def _where(cloud: Amazon, question: Question) -> str:
     if question.call.startswith("iam:"):
         return f"{cloud.arn}, the identity that asks"
     if question.call in object_proof.OF_OBJECTS:
-        objects = f"{cloud.bucket_arn}/{cloud.configuration.prefix}*"
+        objects = f"{cloud.bucket_arn}/{cloud.configuration.folder}*"
         return f"{objects}, and let no bucket policy deny it"
     return cloud.bucket_arn if question.call.startswith("s3:") else "this key, in its key policy too"
 
@@ -297,7 +297,6 @@ QUESTIONS = [
         "s3:GetObjectLockConfiguration",
         "s3:GetBucketObjectLockConfiguration",
         _object_lock,
-        if_denied="warn",
     ),
     Question("encryption", "s3:GetBucketEncryption", "s3:GetEncryptionConfiguration", _encryption, if_denied="warn"),
     Question(

@@ -76,7 +76,7 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     prefix: Prefix = ""
     """Names of blobs start with this."""
     kms_key: Key = ""
-    """A Key Vault key that wraps the keys of records (RSA, or AES in a managed HSM)."""
+    """A Key Vault key that wraps the keys of records (RSA)."""
     signing_key: Key = ""
     """A Key Vault key that signs records: EC on P-256."""
     secret_ref: SecretRef

@@ -39,6 +39,15 @@ def _blob(cloud: Any, ask: Callable[[BlobClient], object], done: str) -> Finding
     return failed("The answer is not what was asked for.", "Check the endpoint: this is not Azure's.")
 
 
+def list_blobs(cloud: Any) -> Finding:
+    """List versions of a blob that does not exist, as each disposal does."""
+    container = azure.container(
+        cloud.configuration, cloud.connections, cloud.application, organization_id=cloud.organization_id
+    )
+    list(container.list_blobs(name_starts_with=cloud.absent, include=["versions"]))
+    return passed("Blobs and their versions can be listed.")
+
+
 def read(cloud: Any) -> Finding:
     return _blob(cloud, lambda blob: blob.download_blob(), "read")
 

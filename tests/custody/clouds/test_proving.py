@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from azure.storage.blob import generate_container_sas
+from azure.storage.blob import generate_account_sas, generate_container_sas
 
 from custody.clouds.azure import configuration as azure
 from tests.custody.clouds.accounts import OF_BUCKET, OF_KEYS, OF_OBJECTS, Account
@@ -54,10 +54,17 @@ def _without(*actions: str) -> Spoil:
     return spoil
 
 
-def _denied_by_policy(account: Account) -> None:
-    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::records/*"}
+def _denied_by_policy(account: Account, objects: str = "*") -> None:
+    resource = f"arn:aws:s3:::records/{objects}"
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": resource}
     policy = {"Version": "2012-10-17", "Statement": [statement]}
     s3(account).put_bucket_policy(Bucket="records", Policy=json.dumps(policy))
+
+
+def _prefix_denied_by_policy(account: Account) -> dict[str, str]:
+    """Deny the folder of a prefix that is given without a slash at its end."""
+    _denied_by_policy(account, "tenant/*")
+    return {"prefix": "tenant"}
 
 
 def _bucket_key(state: str) -> Spoil:
@@ -127,6 +134,13 @@ AMAZON: list[Case] = [
     ("wrong region", _elsewhere, "bucket", "fail", "Set region to eu-west-1."),
     ("no permission", _without("s3:ListBucket"), "bucket", "fail", "Allow s3:ListBucket on arn:aws:s3:::records."),
     ("no permission to read", _without("s3:GetBucketVersioning"), "versioning", "warn", "Allow s3:GetBucketVersioning"),
+    (
+        "no look at the lock",
+        _without("iam", "s3:GetBucketObjectLockConfiguration"),
+        "object_lock",
+        "fail",
+        "Allow s3:GetBucketObjectLockConfiguration",
+    ),
     ("no permission for objects", _without("s3:PutObject"), "permissions", "fail", "Allow s3:PutObject"),
     ("no permission to look", _without("iam"), "permissions", "skipped", "Allow iam:SimulatePrincipalPolicy on arn:"),
     ("no put", _without("iam", "s3:PutObject"), "put", "fail", "Allow s3:PutObject on arn:aws:s3:::records/*"),
@@ -136,6 +150,7 @@ AMAZON: list[Case] = [
     ("no delete", _without("iam", "s3:DeleteObjectVersion"), "delete", "fail", "Allow s3:DeleteObjectVersion"),
     ("no list of versions", _without("s3:ListBucketVersions"), "list_versions", "fail", "Allow s3:ListBucketVersions"),
     ("no public key", _without("kms:GetPublicKey"), "public_key", "fail", "Allow kms:GetPublicKey"),
+    ("bucket policy that denies a prefix", _prefix_denied_by_policy, "put", "fail", "let no bucket policy deny it"),
     ("bucket policy that denies", _denied_by_policy, "put", "fail", "let no bucket policy deny it"),
     ("disabled key of the bucket", _bucket_key("disabled"), "bucket_key", "fail", "kms:EnableKey"),
     ("disabled key of the bucket, tried", _bucket_key("disabled"), "bucket_key_wrap", "fail", "kms:EnableKey"),
@@ -329,6 +344,23 @@ def _expired_signature(account: Account) -> dict[str, str]:
     return {"tenant_id": "", "client_id": ""}
 
 
+def _signature(permission: str) -> Spoil:
+    """Sign in by a shared access signature of the account with these permissions."""
+
+    def spoil(account: Account) -> dict[str, str]:
+        signature = generate_account_sas(
+            STORAGE_ACCOUNT,
+            account.server.blobs.key,
+            resource_types="sco",
+            permission=permission,
+            expiry=datetime.now(UTC) + timedelta(hours=1),
+        )
+        account.use_secret(signature)
+        return {"tenant_id": "", "client_id": ""}
+
+    return spoil
+
+
 def _public_container(account: Account) -> None:
     account.server.blobs.client.get_container_client("records").set_container_access_policy({}, public_access="blob")
 
@@ -416,6 +448,11 @@ MICROSOFT: list[Case] = [
     ("bad credentials", lambda a: a.use_secret("hunter2"), "credentials", "fail", "client secret"),
     ("bad account key", _wrong_account_key, "container", "fail", "secret_ref"),
     ("expired signature", _expired_signature, "container", "fail", "a signature that has not expired"),
+    *(
+        (f"signature, {name}", _signature("rwdxlac"), name, "pass", "")
+        for name in ("read", "list", "write", "delete", "delete_version")
+    ),
+    ("signature without list", _signature("rwdxac"), "list", "fail", "blobs/read"),
     ("account key", _account_key, "credentials", "skipped", ""),
     ("account key for a vault", _account_key, "wrapping_key", "fail", "tenant_id and client_id"),
     ("another tenant", lambda a: {"tenant_id": "other.example"}, "credentials", "fail", "Check tenant_id"),
