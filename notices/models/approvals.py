@@ -59,7 +59,7 @@ class Approval(Leased):
         null=True, help_text="The contact in the letter's head. None: from before it was sealed with the notice."
     )
     signatory = models.JSONField(
-        null=True, help_text="Who signs the letter. None: from before letters were signed by somebody."
+        null=True, help_text="Who signs the letter. None: from before letters had a signatory."
     )
     acknowledged = models.JSONField(
         null=True, help_text="The warnings that the approver acknowledged. None: from before there were warnings."

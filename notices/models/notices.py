@@ -74,7 +74,7 @@ class Notice(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT)
     due_at = models.DateTimeField(null=True, blank=True, help_text="By the strictest clock of the pack.")
     due_clock = models.CharField(max_length=64, blank=True, help_text="The clock that sets it.")
-    problems = models.PositiveIntegerField(default=0, help_text="What stands in the way of approval, at the last edit.")
+    problems = models.PositiveIntegerField(default=0, help_text="Findings that blocked approval at the last edit.")
     holder = models.ForeignKey(
         Member, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", help_text="Who works on it."
     )

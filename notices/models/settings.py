@@ -88,7 +88,7 @@ class Phrase(models.Model):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="phrases")
     language = models.CharField(max_length=8)
     key = models.CharField(max_length=MAX_KEY, help_text="A reason code, or the path of a field.")
-    sentence = models.TextField(blank=True, help_text="One sentence; {value} stands for the field's value.")
+    sentence = models.TextField(blank=True, help_text="One sentence; {value} becomes the field's value.")
     label = models.CharField(max_length=200, blank=True, help_text="What the field is called.")
     withheld = models.BooleanField(default=False, help_text="The field is not printed.")
     owner = models.CharField(max_length=200, blank=True)
