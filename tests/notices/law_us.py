@@ -1,4 +1,4 @@
-"""Records under the laws of the United States, and what is asked, told and warned of about them."""
+"""Records under US law, and the elements, warnings and rights of their letters."""
 
 import json
 from datetime import UTC, datetime

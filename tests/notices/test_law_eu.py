@@ -1,4 +1,4 @@
-"""What the laws of the European Union, the United Kingdom and Quebec ask for, as they were read again."""
+"""Packs for the laws of the European Union, the United Kingdom and Quebec."""
 
 import re
 
@@ -14,10 +14,10 @@ from tests.notices.judged import AUTOMATED, REVIEW, about, kinds, letter, missin
 from tests.notices.test_packs import LONG_AFTER, blocking
 from tests.notices.test_reasons import Words
 
-# ── number 7: GDPR ──
+# ── GDPR ──
 
 
-def test_read_again_7_the_logic_and_the_consequences_are_owed_once_the_person_asks():
+def test_gdpr_15_1_h_owes_logic_and_consequences_on_request():
     bare = about(reasons=None)
     assert missing(bare, "gdpr_22") == set()
     assert missing(bare, "gdpr_22", asked=True) == {"logic", "consequences"}
@@ -27,22 +27,22 @@ def test_read_again_7_the_logic_and_the_consequences_are_owed_once_the_person_as
     assert {packs()["gdpr_22"].element(name).authority for name in ("logic", "consequences")} == {"statute"}
 
 
-def test_read_again_7_a_letter_that_gives_no_reason_warns():
+def test_gdpr_recital_71_a_denial_without_a_reason_warns():
     assert "missing_element" in kinds(about(reasons=None), "gdpr_22")
     assert "missing_element" not in kinds(AUTOMATED, "gdpr_22")
     assert "missing_element" not in kinds(about(reasons=None, action="APPROVED"), "gdpr_22")
 
 
-def test_read_again_7_how_other_data_would_change_the_result_can_suffice_and_is_not_required():
+def test_c_203_22_advises_a_counterfactual_and_does_not_require_it():
     element = packs()["gdpr_22"].element("variation")
     assert (element.authority, element.advice) == ("guidance", True)
     assert "not required" in element.citation
 
 
-# ── number 8: United Kingdom ──
+# ── UK GDPR ──
 
 
-def test_read_again_8_reasons_are_asked_for_and_guidance_is_called_a_draft():
+def test_uk_gdpr_22c_missing_reasons_warn_and_ico_guidance_is_called_a_draft():
     pack = packs()["uk_gdpr_22c"]
     assert "missing_element" in kinds(about(reasons=None), "uk_gdpr_22c")
     assert "missing_element" not in kinds(AUTOMATED, "uk_gdpr_22c")
@@ -53,16 +53,16 @@ def test_read_again_8_reasons_are_asked_for_and_guidance_is_called_a_draft():
     assert "draft" in pack.source("ico_guidance").citation
 
 
-def test_read_again_8_its_clock_only_warns():
+def test_uk_gdpr_22c_one_month_is_draft_guidance_and_never_blocks():
     pack = packs()["uk_gdpr_22c"]
     assert pack.clock("one_month").authority == "draft"
     assert "answered_in_time" not in blocking(pack)
 
 
-# ── number 9: AI Act ──
+# ── AI Act ──
 
 
-def test_read_again_9_whether_article_86_binds_before_annex_iii_does_is_undecided_so_it_warns():
+def test_ai_act_86_never_blocks_and_warns_before_2_december_2027():
     assert blocking(packs()["eu_ai_act_86"], LONG_AFTER) == set()
     assert sentences(AUTOMATED, "eu_ai_act_86", "not_in_force") == [
         "eu_ai_act_86 is for decisions from December 2, 2027 on. This one was made on November 21, 2026. "
@@ -73,20 +73,20 @@ def test_read_again_9_whether_article_86_binds_before_annex_iii_does_is_undecide
     assert "not_in_force" not in kinds(later, "eu_ai_act_86")
 
 
-def test_read_again_9_a_complaint_is_told_of_from_the_day_on_which_there_is_one():
+def test_ai_act_85_a_complaint_is_offered_from_2_august_2026():
     for day, count in (("2026-08-01", 0), ("2026-08-02", 1)):
         rights = letter({**AUTOMATED, "decided_at": day}, "eu_ai_act_86")["rights"]
         assert len([right for right in rights if "market surveillance" in right]) == count
 
 
-def test_read_again_9_a_person_s_review_is_not_asked_what_the_system_did():
+def test_ai_act_86_asks_nothing_of_a_review_by_a_person():
     assert "missing_element" not in kinds(REVIEW, "eu_ai_act_86")
 
 
-# ── number 12: Quebec ──
+# ── Quebec: P-39.1 for businesses, A-2.1 for public bodies ──
 
 
-def test_read_again_12_what_was_read_for_public_bodies_warns_where_none_decided():
+def test_quebec_65_2_blocks_public_bodies_and_12_1_does_not_block_others():
     bare = {**about(solely_automated=None, reasons=None)}
     assert missing(bare, "ca_qc_12_1") == set()
     assert "missing_element" in kinds(bare, "ca_qc_12_1")
@@ -96,7 +96,7 @@ def test_read_again_12_what_was_read_for_public_bodies_warns_where_none_decided(
     assert "P-39.1" in letter(bare, "ca_qc_12_1")["framework"]
 
 
-def test_read_again_12_a_public_body_is_one_by_a_json_boolean():
+def test_quebec_65_2_public_body_must_be_a_json_boolean():
     unsure = {**AUTOMATED, "system": {"public_body": "yes"}}
     assert any(
         "system.public_body" in each
@@ -104,13 +104,13 @@ def test_read_again_12_a_public_body_is_one_by_a_json_boolean():
     )
 
 
-# ── number 13: consumer credit ──
+# ── Consumer Credit Directive (EU) 2023/2225 ──
 
 CREDIT = packs()["eu_ccd2_18"]
 RIGHTS = ["intervention", "explanation", "view", "review", "debt_advice"]
 
 
-def test_read_again_13_it_is_in_force_since_20_november_2026_and_everything_warns():
+def test_ccd2_18_is_in_force_since_20_november_2026_and_never_blocks():
     assert CREDIT.legal_status == "in_force"
     assert CREDIT.effective_from.isoformat() == "2026-11-20"
     assert blocking(CREDIT) == set()
@@ -119,7 +119,7 @@ def test_read_again_13_it_is_in_force_since_20_november_2026_and_everything_warn
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "de"])
-def test_read_again_13_a_rejection_tells_of_a_person_an_explanation_a_view_a_review_and_debt_advice(language):
+def test_ccd2_18_8_and_9_a_rejection_offers_every_right_and_debt_advice(language):
     content = letter(AUTOMATED, "eu_ccd2_18", language)
     assert len(content["rights"]) == len(RIGHTS) == len(CREDIT.text(language).locked)
     assert content["human_review_available"] is True
@@ -127,7 +127,7 @@ def test_read_again_13_a_rejection_tells_of_a_person_an_explanation_a_view_a_rev
     assert kinds(AUTOMATED, "eu_ccd2_18", language) in (["national_law"], ["national_law", "other_language"])
 
 
-def test_read_again_13_the_system_need_not_have_decided_alone():
+def test_ccd2_18_8_covers_a_person_s_decision_that_used_a_system():
     by_person = {**about(solely_automated=False), "approval": {"approver": "officer 3"}}
     assert len(letter(by_person, "eu_ccd2_18")["rights"]) == len(RIGHTS)
     without = {**by_person, "system": None}
@@ -136,13 +136,13 @@ def test_read_again_13_the_system_need_not_have_decided_alone():
 
 
 @pytest.mark.parametrize("field", ["rights", "main_factors", "role_of_automated_system", "decision_summary"])
-def test_read_again_13_whatever_is_missing_warns_and_does_not_block(field):
+def test_ccd2_18_missing_content_warns_and_never_blocks(field):
     assert "missing_element" in kinds(AUTOMATED, "eu_ccd2_18", **{field: []})
     checked = checklist.check(case(AUTOMATED, "eu_ccd2_18"), Words({**letter(AUTOMATED, "eu_ccd2_18"), field: []}))
     assert not any(each.blocks for each in checked)
 
 
-def test_read_again_13_no_appeal_on_an_approval_and_no_debt_advice_on_an_offer():
+def test_ccd2_18_9_an_approval_has_no_rights_and_an_offer_no_debt_advice():
     assert letter(about(action="Approved"), "eu_ccd2_18")["rights"] == []
     assert len(letter(about(action="counter-offer"), "eu_ccd2_18")["rights"]) == len(RIGHTS) - 1
 
@@ -153,18 +153,18 @@ def test_read_again_13_no_appeal_on_an_approval_and_no_debt_advice_on_an_offer()
      ("GB", "no country of the"), ("Germany", "names no country"), (None, "names no country"), (7, "names no country"),
      ("", "names no country"), ("d" * 5000, "names no country")],
 )  # fmt: skip
-def test_read_again_13_by_country(jurisdiction, told_of):
+def test_ccd2_18_warns_of_national_law_by_country(jurisdiction, told_of):
     (sentence,) = sentences({**AUTOMATED, "subject": {"jurisdiction": jurisdiction}}, "eu_ccd2_18", "national_law")
     assert told_of in sentence
     assert (len(told_of) == 2) is ("was not read" in sentence)
 
 
-def test_read_again_13_the_countries_are_the_27_of_the_union():
+def test_ccd2_18_national_law_lists_the_27_member_states():
     assert len(CREDIT.scope.national_law) == 27
     assert all(country_of(code) == code for code in CREDIT.scope.national_law)
 
 
-def test_read_again_13_its_registration_is_true_everywhere():
+def test_ccd2_18_documentation_languages_and_retention_agree():
     index = (CHECKOUT / "docs/packs/README.md").read_text()
     assert "[`eu_ccd2_18`](eu_ccd2_18.md)" in index
     page = (CHECKOUT / "docs/packs/eu_ccd2_18.md").read_text()
@@ -174,12 +174,12 @@ def test_read_again_13_its_registration_is_true_everywhere():
     assert (CREDIT.retention_days, CREDIT.retention_source, CREDIT.human_review) == (0, None, "optional")
 
 
-# ── cases that are still open ──
+# ── decided and undecided cases, in every pack ──
 
 
 @each_case("word", ["pended", "Under Review", "referred", "manual_review"])
 @each_case(("pack", "language"), [each for each in EVERY if each[0] not in ("us_ca_admt", "us_co_admt")])
-def test_nobody_contests_what_was_not_decided(pack: str, language: str, word: str):
+def test_an_undecided_case_offers_nothing_to_contest(pack: str, language: str, word: str):
     given = {"decision_id": "d", "decided_at": "2028-01-10", "outcome": {"action": word, "solely_automated": True}}
     content = drafted(given, pack, language)
     assert content["title"] == packs()[pack].text(language).title_undecided
@@ -189,6 +189,6 @@ def test_nobody_contests_what_was_not_decided(pack: str, language: str, word: st
 
 
 @each_case(("pack", "language"), EVERY)
-def test_what_was_decided_has_the_title_of_a_decision(pack: str, language: str):
+def test_a_decided_case_has_the_title_of_a_decision(pack: str, language: str):
     content = drafted({"decision_id": "d", "outcome": {"action": "denied"}}, pack, language)
     assert content["title"] == packs()[pack].text(language).title

@@ -1,4 +1,4 @@
-"""Credit, Colorado and California, by the numbers of the law as read again on 21 November 2026."""
+"""Packs for US credit (ECOA and FCRA), Colorado and California, as the law was on 21 November 2026."""
 
 import json
 from datetime import date
@@ -27,10 +27,10 @@ from tests.notices.law_us import (
     warned,
 )
 
-# ── read again, 1: Regulation B ──
+# ── Regulation B ──
 
 
-def test_read_again_1_the_regulation_of_today_is_cited_and_no_circular():
+def test_ecoa_1002_9_cites_the_current_regulation_and_no_circular():
     pack = packs()[CREDIT]
     assert "eCFR" in pack.source("reg_b_9").citation
     assert "91 FR 21620" in pack.source("reg_b_9").citation
@@ -39,7 +39,7 @@ def test_read_again_1_the_regulation_of_today_is_cited_and_no_circular():
     assert "2023-03" not in everything
 
 
-def test_read_again_1_the_agencies_of_appendix_a_are_offered_in_the_settings():
+def test_reg_b_appendix_a_agencies_are_offered_in_the_settings():
     offered = packs()[CREDIT].choices["agency_name_and_address"]
     assert len(offered) == 11
     assert {"National Credit Union Administration", "Federal Trade Commission"} <= {
@@ -48,7 +48,7 @@ def test_read_again_1_the_agencies_of_appendix_a_are_offered_in_the_settings():
     assert all(any(character.isdigit() for character in choice.text) for choice in offered)
 
 
-# ── 2: reasons ──
+# ── ECOA: reasons ──
 
 
 @pytest.mark.parametrize(
@@ -59,30 +59,30 @@ def test_read_again_1_the_agencies_of_appendix_a_are_offered_in_the_settings():
         "You failed to achieve a qualifying score.",
     ],
 )
-def test_read_again_2_the_two_insufficient_statements_block(reason: str):
+def test_ecoa_1002_9_b_2_insufficient_statements_block(reason: str):
     assert "no_empty_reasons" in blocking(record(), CREDIT, **saying(reason))
 
 
 @pytest.mark.parametrize(
     "reason", ["You did not meet our criteria.", "Insufficient score.", "Income below our minimum requirement."]
 )
-def test_read_again_2_what_only_says_much_the_same_never_blocks(reason: str):
+def test_ecoa_1002_9_b_2_near_empty_reasons_never_block(reason: str):
     assert blocking(record(), CREDIT, **saying(reason)) & {"no_empty_reasons", "no_near_empty_reasons"} == set()
 
 
-def test_read_again_2_and_is_advised_against():
+def test_ecoa_1002_9_b_2_near_empty_reasons_are_advised_against():
     said = elements(record(), CREDIT, **saying("You did not meet our criteria."))["no_near_empty_reasons"]
     assert (said.result, said.blocks) == ("missing", False)
 
 
-def test_read_again_2_incomplete_is_advised_against_where_the_file_sufficed():
+def test_reg_b_comment_9_a_1_4_incomplete_is_no_reason_for_a_denial():
     said = saying("Credit application incomplete.")
     assert elements(record(), CREDIT, **said)["incomplete_is_no_reason"].result == "missing"
     for closed in ({"action": "incomplete"}, {"application_incomplete": True}):
         assert elements(record(**closed), CREDIT, **said)["incomplete_is_no_reason"].result == "not_applicable"
 
 
-def test_read_again_2_no_reason_is_dropped_to_reach_four_and_sentences_are_no_reasons():
+def test_reg_b_comment_9_b_2_1_a_fifth_reason_stays_and_is_counted():
     texts = [f"The account at bank {letter} is past due. It is so for months." for letter in "ABCDE"]
     assert len(told(drafted(record(reasons=texts), CREDIT), "main_factors")) >= 5
     assert elements(record(reasons=texts), CREDIT)["reasons_at_most_four"].result == "missing"
@@ -98,24 +98,24 @@ def test_read_again_2_no_reason_is_dropped_to_reach_four_and_sentences_are_no_re
         ({"factor": "monthly_income", "path": "events.application.monthly_income"}, False),
     ],
 )
-def test_read_again_2_a_principal_factor_that_no_reason_is_about_is_warned_of(factor, is_warned: bool):
+def test_ecoa_1002_9_b_2_a_principal_factor_without_a_reason_warns(factor, is_warned: bool):
     given = record({"application": {"monthly_income": 900}}, principal_factors=[factor])
     assert ("factor_left_out" in warned(given, CREDIT)) is is_warned
 
 
-def test_read_again_2_the_factor_of_an_automatic_denial_is_told():
+def test_reg_b_comment_9_b_2_8_needs_the_factor_of_an_automatic_denial():
     given = record(automatic_denial_factor="A bankruptcy within the last year.")
     assert elements(given, CREDIT)["automatic_denial"].result == "present"
     assert "automatic_denial" in blocking(given, CREDIT, **saying(*REASONS))
 
 
-# ── 3: counteroffers ──
+# ── ECOA: counteroffers ──
 
 
 OFFER = {"action": "counteroffer", "counteroffer": {"amount_usd": 5000, "accept_by": "2026-12-24"}}
 
 
-def test_read_again_3_a_combined_counteroffer_gives_reasons_terms_and_the_notices():
+def test_reg_b_form_c_4_a_combined_counteroffer_gives_reasons_terms_and_notices():
     combined = record(consumer_report_used=True, **OFFER)
     assert asked(combined, CREDIT) >= {
         "specific_reasons", "offer_terms", "offer_until", "accept_offer", "ecoa_notice", "creditor", "report_copy",
@@ -127,7 +127,7 @@ def test_read_again_3_a_combined_counteroffer_gives_reasons_terms_and_the_notice
     assert "plain_counteroffer" not in warned(combined, CREDIT)
 
 
-def test_read_again_3_a_plain_counteroffer_gives_the_terms_and_starts_ninety_days():
+def test_ecoa_1002_9_a_1_iv_a_plain_counteroffer_gives_terms_and_starts_90_days():
     plain = record({"counteroffer": {"made_at": "2026-11-02T10:00:00Z"}}, consumer_report_used=True, **OFFER)
     del plain["outcome"]["reasons"]
     owed = asked(plain, CREDIT)
@@ -140,17 +140,17 @@ def test_read_again_3_a_plain_counteroffer_gives_the_terms_and_starts_ninety_day
 
 
 @pytest.mark.parametrize("action", ["counteroffer", "Counter Offer", "COUNTER-OFFERED"])
-def test_read_again_3_a_counteroffer_without_terms_is_blocked(action: str):
+def test_ecoa_1002_9_a_1_i_a_counteroffer_without_terms_is_blocked(action: str):
     assert "offer_terms" in blocking(record(action=action), CREDIT)
 
 
-def test_read_again_3_once_it_was_not_accepted_the_notice_is_one_of_adverse_action():
+def test_ecoa_1002_9_a_1_iv_a_declined_counteroffer_needs_reasons():
     refused = record(counteroffer_not_accepted=True, **OFFER)
     del refused["outcome"]["reasons"]
     assert "specific_reasons" in blocking(refused, CREDIT)
 
 
-# ── what is no adverse action ──
+# ── ECOA: incompleteness, and decisions that are no adverse action ──
 
 INCOMPLETE: dict[str, Any] = {
     "missing_information": ["Your last two pay stubs", "The purchase agreement"],
@@ -161,7 +161,7 @@ INCOMPLETE: dict[str, Any] = {
 
 @each_case("action", ["incomplete", "Notice of Incompleteness", "APPLICATION_INCOMPLETE"])
 @each_case("flag", [{}, {"application_incomplete": True}])
-def test_a_notice_of_incompleteness_says_what_is_missing_and_counts_from_the_application(action: str, flag: dict):
+def test_ecoa_1002_9_c_an_incompleteness_notice_lists_what_is_missing_within_30_days(action: str, flag: dict):
     events = {"application": {"received_at": "2026-11-01T10:00:00Z"}}
     given = {**record(events, action=action, **INCOMPLETE, **flag), "decided_at": "2026-11-14T10:00:00Z"}
     assert blocking(given, CREDIT) == set()
@@ -174,14 +174,14 @@ def test_a_notice_of_incompleteness_says_what_is_missing_and_counts_from_the_app
 
 
 @pytest.mark.parametrize("told", [{"action": "denied"}, {"action": "closed for incompleteness"}])
-def test_a_denial_or_closing_for_incompleteness_is_adverse_action(told: dict[str, str]):
+def test_ecoa_1002_9_c_1_closing_an_incomplete_application_is_adverse_action(told: dict[str, str]):
     given = record(application_incomplete=True, **{**told, "reasons": None})
     assert "specific_reasons" in blocking(given, CREDIT)
     assert "Opportunity" in rights(given, CREDIT)
 
 
 @pytest.mark.parametrize("action", ["approved_with_conditions", "Conditional Approval", "CONDITIONALLY_APPROVED"])
-def test_a_conditional_approval_without_reasons_is_not_asked_for_any(action: str):
+def test_ecoa_a_conditional_approval_needs_no_reasons(action: str):
     given = record(action=action, reasons=None, conditions=["Show us the payoff letter."])
     assert blocking(given, CREDIT) == set()
     assert rights(given, CREDIT) == ""
@@ -189,11 +189,11 @@ def test_a_conditional_approval_without_reasons_is_not_asked_for_any(action: str
 
 
 @pytest.mark.parametrize("told", [{"action": "approved"}, {"result": "GRANTED"}, {"result": "withdrawn"}])
-def test_what_was_decided_may_stand_in_the_result_alone(told: dict[str, str]):
+def test_ecoa_an_approval_in_the_result_alone_is_no_adverse_action(told: dict[str, str]):
     assert rights({**record(), "outcome": told}, CREDIT) == ""
 
 
-# ── 4: the FCRA ──
+# ── FCRA ──
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_what_was_decided_may_stand_in_the_result_alone(told: dict[str, str]):
         (["a", "b", "c", "d", "e", "Inquiries"], "missing"),
     ],
 )
-def test_read_again_4_four_key_factors_or_five_with_inquiries(factors: list[Any], result: str):
+def test_fcra_1681g_f_allows_four_key_factors_or_five_with_inquiries(factors: list[Any], result: str):
     given = record(consumer_report_used=True, score=548, key_factors=factors)
     found = [each for name, each in elements(given, CREDIT).items() if name.startswith("score_key_factors_")]
     assert [each.result for each in found if each.result != "not_applicable"] == [result]
@@ -234,25 +234,25 @@ def key_factors(*order: int) -> list[dict[str, str]]:
         ([{"weight": 0.1}, {"weight": -0.7}], (0, 1), True),
     ],
 )
-def test_read_again_4_key_factors_stand_in_the_order_of_their_importance(listed, order, is_warned: bool):
+def test_fcra_1681g_f_1_c_key_factors_out_of_order_warn(listed, order, is_warned: bool):
     given = record(consumer_report_used=True, score=548, key_factors=listed)
     assert ("key_factor_order" in warned(given, CREDIT, inputs_used=key_factors(*order))) is is_warned
 
 
 @pytest.mark.parametrize("source", ["outcome.key_factors", "outcome.key_factors.x", "outcome.key_factors.99"])
-def test_read_again_4_a_source_that_an_editor_mistyped_stops_no_warning(source: str):
+def test_fcra_1681g_f_1_c_a_mistyped_source_does_not_warn_of_order(source: str):
     given = record(consumer_report_used=True, score=548, key_factors=["a"])
     assert "key_factor_order" not in warned(given, CREDIT, inputs_used=[{"statement": "A.", "source": source}])
 
 
 @pytest.mark.parametrize("flag", ["third_party_information_used", "affiliate_information_used"])
-def test_read_again_4_information_of_others_is_told_in_the_words_of_form_c_1(flag: str):
+def test_fcra_1681m_b_third_party_information_is_in_the_words_of_form_c_1(flag: str):
     told = rights(record(**{flag: True}), CREDIT)
     assert "from an affiliate or from an outside source other than a consumer reporting agency" in told
     assert "third_party" in asked(record(**{flag: True}), CREDIT)
 
 
-# ── 10: Colorado ──
+# ── Colorado ──
 
 
 @pytest.mark.parametrize(
@@ -266,25 +266,25 @@ def test_read_again_4_information_of_others_is_told_in_the_words_of_form_c_1(fla
         ({**record(), "system": {"purpose": "pricing home insurance"}}, "insurer"),
     ],
 )
-def test_read_again_10_colorado_s_exceptions_and_the_condition_for_federal_notices_are_warned_of(given, kind: str):
+def test_colorado_1704_warns_of_exceptions_and_federal_notices(given, kind: str):
     assert kind in warned(given, COLORADO)
     assert kind not in warned(record({"application": {"years": 2}}, reasons=["Too little experience."]), COLORADO)
 
 
-def test_read_again_10_a_credit_letter_in_colorado_says_what_it_needs_to_stand_for_both():
+def test_colorado_1704_6_a_warns_of_a_credit_letter_to_colorado():
     given = record(subject={"jurisdiction": "US-CO"})
     assert "colorado_too" in warned(given, CREDIT)
     assert "colorado_too" not in warned(record(subject={"jurisdiction": "US-TX"}), CREDIT)
     assert packs()[COLORADO].source("section_1704_6").quote == "also satisfies"
 
 
-def test_read_again_10_the_reviewer_may_approve_modify_or_override():
+def test_colorado_1701_15_the_reviewer_may_approve_modify_or_override():
     words = packs()[COLORADO].text("en").how_to_request_review
     assert "approve, modify or override" in words
     assert "does not simply follow the system" in words
 
 
-# ── 11: California ──
+# ── California ──
 
 
 @pytest.mark.parametrize(
@@ -297,12 +297,12 @@ def test_read_again_10_the_reviewer_may_approve_modify_or_override():
         ({}, False),
     ],
 )
-def test_read_again_11_the_role_is_asked_of_a_human_whose_part_does_not_meet_the_rule(approval, is_asked: bool):
+def test_california_7222_b_3_needs_the_role_of_a_human_below_7001_e_1(approval, is_asked: bool):
     assert ("human_role" in asked({**record(), "approval": approval}, CALIFORNIA)) is is_asked
     assert ("no_admt" in warned({**record(), "approval": approval}, CALIFORNIA)) is bool(approval.get("meets_7001_e_1"))
 
 
-def test_read_again_11_the_letter_says_which_request_it_answers():
+def test_california_7222_b_names_the_access_request_it_answers():
     given = {
         **record({"access_request": {"received_at": "2027-01-12T09:00:00Z"}}),
         "decided_at": "2027-01-20T09:00:00Z",
@@ -313,14 +313,14 @@ def test_read_again_11_the_letter_says_which_request_it_answers():
     assert "answers your request" not in rights(record(), CALIFORNIA)
 
 
-def test_read_again_11_forty_five_days_and_forty_five_more():
+def test_california_7021_b_gives_45_days_and_45_more_with_notice():
     asked_at = {"access_request": {"received_at": "2027-01-04T09:00:00Z"}}
     assert due(record(asked_at), CALIFORNIA, "access").due_at.date() == date(2027, 2, 18)
     told = {**asked_at, "extension": {"notified_at": "2027-02-10T09:00:00Z"}}
     assert due(record(told), CALIFORNIA, "access").due_at.date() == date(2027, 4, 4)
 
 
-def test_read_again_11_the_appeal_goes_to_somebody_who_understands_and_can_change_it():
+def test_california_7221_b_the_appeal_reviewer_can_change_the_decision():
     words = packs()[CALIFORNIA].text("en").how_to_request_review
     assert "what the person should take into account" in words
     assert "knows how to read the system's result, and can change the decision" in words
@@ -336,7 +336,7 @@ LOGIC = [
 
 
 @pytest.mark.parametrize("outcome", LOGIC)
-def test_california_is_told_the_logic_and_the_output_of_the_record(outcome: dict[str, Any]):
+def test_california_7222_b_2_needs_the_logic_and_the_output_of_the_record(outcome: dict[str, Any]):
     given = record(solely_automated=True, **outcome)
     given["decided_at"] = "2027-02-01"
     said = " ".join(each["statement"] for each in drafted(given, CALIFORNIA)["role_of_automated_system"])

@@ -1,4 +1,4 @@
-"""Health letters, by numbers 5 and 6 of the law as read again on 21 November 2026."""
+"""The pack for US health denials, as the law was on 21 November 2026."""
 
 import json
 from datetime import UTC, date, datetime
@@ -24,7 +24,7 @@ from tests.notices.law_us import (
     warned,
 )
 
-# ── 5: employer and individual plans ──
+# ── ERISA and the ACA: employer and individual plans ──
 
 
 def care(plan: Any, events: dict | None = None, **outcome: Any) -> dict[str, Any]:
@@ -41,12 +41,12 @@ SPELLED = [
 
 
 @each_case(("kind", "word"), SPELLED)
-def test_read_again_5_a_plan_is_known_however_its_kind_is_spelled(kind: str, word: str):
+def test_erisa_individual_and_medicare_plans_are_recognized_in_any_spelling(kind: str, word: str):
     assert kinds.value("subject.plan_type", {"subject.plan_type": word}.get) == kind
     assert asked(care(word), HEALTH) == asked(care(kind), HEALTH)
 
 
-def test_read_again_5_a_plan_is_known_where_another_field_tells_it_and_an_unknown_one_is_warned_of():
+def test_medicare_plan_is_read_from_subject_type_and_an_unknown_plan_warns():
     told = record(subject={"type": "Medicare Advantage enrollee"})
     assert "cms_form" in asked(told, HEALTH)
     assert "plan_unknown" in warned(record(subject={"type": "member"}), HEALTH)
@@ -57,7 +57,7 @@ def test_read_again_5_a_plan_is_known_where_another_field_tells_it_and_an_unknow
 
 @pytest.mark.parametrize("pack", ["us_health_denial"])
 @pytest.mark.parametrize("plan", ["employer", "individual", "medicare_advantage", None])
-def test_read_again_5_what_was_decided_about_which_service(plan: str | None, pack: str):
+def test_erisa_503_1_g_1_needs_the_service_for_every_plan(plan: str | None, pack: str):
     assert elements(care(plan), pack)["service"].result == "present"
     assert "service" in blocking(record(subject={"plan_type": plan}), pack)
 
@@ -82,12 +82,12 @@ NO_SERVICES: dict[str, Any] = {
 
 
 @each_case("events", SERVICES.values())
-def test_the_service_is_told_however_the_record_names_it(events: Any):
+def test_a_service_is_recognized_under_any_name_in_the_record(events: Any):
     assert "service" not in blocking(record(events, {"plan_type": "employer"}), HEALTH)
 
 
 @pytest.mark.parametrize("events", NO_SERVICES.values(), ids=NO_SERVICES)
-def test_what_names_no_service_is_not_taken_for_one(events: Any):
+def test_a_date_a_place_or_a_diagnosis_names_no_service(events: Any):
     assert "service" in blocking(record(events, {"plan_type": "employer"}), HEALTH)
 
 
@@ -116,12 +116,12 @@ def test_a_date_a_year_a_number_or_an_id_is_no_service(told: dict[str, Any]):
         {"treatment": "Exampline 5 mg"}, {"service": {"code": "73721", "name": "Knee (left)"}}, {"service": "Röntgen"},
     ],
 )  # fmt: skip
-def test_a_service_in_words_is_one_also_beside_its_date(told: dict[str, Any]):
+def test_a_service_in_words_counts_beside_its_date_or_code(told: dict[str, Any]):
     assert "service" not in blocking(record({"request": told}, {"plan_type": "employer"}), HEALTH)
     assert "service" not in blocking(record(subject={"plan_type": "employer"}, **told), HEALTH)
 
 
-def test_of_many_lines_some_are_told_as_the_service_and_all_as_information_used():
+def test_ten_claim_lines_name_the_service_and_the_others_are_inputs():
     lines = [{"description": f"Service no. {number}"} for number in range(40)]
     content = drafted(record({"claim": {"lines": lines}}), HEALTH)
     named = [item for item in content["decision_summary"] if "lines" in item["source"]]
@@ -142,7 +142,7 @@ def test_of_many_lines_some_are_told_as_the_service_and_all_as_information_used(
         (None, 45, "within 45 days after you get this letter"),
     ],
 )
-def test_read_again_5_days_to_appeal_are_those_of_the_plan_counted_as_its_law_counts(plan, recorded, printed: str):
+def test_erisa_503_1_h_3_i_and_medicare_set_the_days_to_appeal(plan, recorded, printed: str):
     appeal = {"appeal": {"internal_days": recorded}} if recorded else {}
     assert printed in rights(care(plan, **appeal), HEALTH, appeal_days="30")
     contradicts = f"within {recorded} " not in printed and recorded is not None
@@ -151,14 +151,14 @@ def test_read_again_5_days_to_appeal_are_those_of_the_plan_counted_as_its_law_co
 
 @each_case("plan", ["employer", "individual"])
 @each_case("basis", ["medical_necessity", "Not medically necessary", "experimental", "Investigational"])
-def test_read_again_5_the_clinical_explanation_is_free_of_charge_or_the_letter_is_blocked(plan: str, basis: str):
+def test_erisa_503_1_g_1_v_b_a_missing_clinical_explanation_blocks(plan: str, basis: str):
     given = care(plan, basis=basis)
     assert "scientific or clinical judgment" in rights(given, HEALTH)
     assert elements(given, HEALTH)["clinical_explanation"].result == "present"
     assert "clinical_explanation" in blocking(given, HEALTH, rights=[])
 
 
-def test_read_again_5_an_individual_plan_owes_what_an_employer_plan_does_and_what_identifies_the_claim():
+def test_aca_147_136_b_3_an_individual_plan_identifies_the_claim():
     given = care("individual", basis="medical_necessity", denial_code="X1", claim_type="post_service")
     assert blocking(given, HEALTH) >= {
         "plan_provision", "standard_used", "denial_code", "provider", "date_of_service", "claim_amount",
@@ -180,13 +180,13 @@ def test_read_again_5_an_individual_plan_owes_what_an_employer_plan_does_and_wha
 
 @each_case("code", [{"denial_code": "X1"}, {"denial_codes": ["X1"]}, {"denial_code": {"code": "X1"}}])
 @each_case("plan", ["individual", "employer", "medicare_advantage", None])
-def test_read_again_5_a_code_without_its_meaning_blocks_where_the_rule_holds_and_warns_everywhere(code, plan):
+def test_aca_147_136_b_3_a_bare_code_blocks_individual_plans_and_warns_others(code, plan):
     assert ("denial_code" in blocking(care(plan, **code), HEALTH)) is (plan == "individual")
     assert ("code_without_meaning" in warned(care(plan, **code), HEALTH)) is (plan != "individual")
     assert "code_without_meaning" not in warned(care(plan, denial_code="X1", denial_code_meaning="criteria"), HEALTH)
 
 
-def test_read_again_5_an_external_review_says_how_to_start_it_and_until_when():
+def test_aca_147_136_b_3_external_review_says_how_to_start_and_until_when():
     text = rights(care("individual"), HEALTH, external_review_contact="Example Review, 1 Elm St")
     assert "You have four months after you get our decision on your appeal. Start it here: Example Review" in text
     recorded = care("individual", appeal={"external_review_contact": "Example Board"})
@@ -194,7 +194,7 @@ def test_read_again_5_an_external_review_says_how_to_start_it_and_until_when():
 
 
 @pytest.mark.parametrize(("grandfathered", "told"), [(False, True), (True, False), (None, False)])
-def test_read_again_5_an_employer_plan_owes_it_unless_it_is_grandfathered_which_only_warns(grandfathered, told: bool):
+def test_aca_2719_external_review_holds_unless_grandfathered_and_never_blocks(grandfathered, told: bool):
     given = care("employer", plan_provision="Section 4")
     if grandfathered is not None:
         given["subject"]["grandfathered"] = grandfathered
@@ -224,14 +224,14 @@ LENGTHENED: list[tuple[dict[str, Any], date]] = [
 
 @each_case("plan", ["employer", "individual"])
 @each_case(("events", "day"), LENGTHENED)
-def test_read_again_5_the_time_is_extended_once_and_stands_still_for_what_is_missing(plan: str, events, day: date):
+def test_erisa_503_1_f_4_extends_once_and_tolls_for_missing_information(plan: str, events, day: date):
     deadline = due(care(plan, events, claim_type="prior authorization"))
     assert deadline.due_at.date() == day
     lengthened = day != date(2026, 11, 17)
     assert ("extended" in deadline.arithmetic or "stood still" in deadline.arithmetic) is lengthened
 
 
-def test_read_again_5_fewer_than_forty_five_days_for_what_is_missing_are_warned_of():
+def test_erisa_503_1_f_2_iii_fewer_than_45_days_for_information_warn():
     short = {"information_request": {**REQUEST, "due_at": "2026-11-20T10:00:00Z"}}
     enough = {"information_request": {**REQUEST, "due_at": "2027-01-09T10:00:00Z"}}
     assert "too_few_days" in warned(care("employer", short, claim_type="pre_service"), HEALTH)
@@ -246,7 +246,7 @@ def test_read_again_5_fewer_than_forty_five_days_for_what_is_missing_are_warned_
         (care("employer", {"request": {"urgency": "URGENT"}}), "72 hours"),
     ],
 )
-def test_read_again_5_an_appeal_is_answered_in_the_time_of_its_kind(given: dict, length: str):
+def test_erisa_503_1_i_2_an_appeal_is_answered_in_the_time_of_its_claim_type(given: dict, length: str):
     facts = Facts(json.dumps(given).encode())
     [answer] = deadlines.compute(packs()[HEALTH], facts, received_at=RECEIVED, requested_at=RECEIVED, what="answer")
     assert answer.arithmetic.startswith(f"{length} after")
@@ -259,7 +259,7 @@ def second(plan: str | None = None, **outcome: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("plan", ["employer", None])
-def test_read_again_5_a_second_denial_offers_the_next_level_and_the_right_to_sue(plan: str | None):
+def test_erisa_503_1_j_a_second_denial_offers_the_next_level_and_a_suit(plan: str | None):
     text = rights(second(plan), HEALTH, external_review_contact="Example Review")
     assert "Start it here: Example Review" in text
     assert "bring a civil action under its section 502(a)" in text
@@ -268,7 +268,7 @@ def test_read_again_5_a_second_denial_offers_the_next_level_and_the_right_to_sue
     assert blocking(second(plan), HEALTH) == set(), "what could not be read only warns"
 
 
-def test_read_again_5_a_second_level_of_the_plan_is_offered_where_it_has_one():
+def test_erisa_503_1_j_a_second_level_is_offered_where_the_plan_has_one():
     level = second(appeal={"second_level_available": True, "second_level_days": 60})
     assert "You can appeal to us once more. Send your appeal to A within 60 days" in rights(
         level, HEALTH, appeal_address="A"
@@ -277,20 +277,20 @@ def test_read_again_5_a_second_level_of_the_plan_is_offered_where_it_has_one():
 
 
 @pytest.mark.parametrize("told", [{"result": "overturned"}, {"result": "modified", "action": "approved"}])
-def test_read_again_5_a_review_that_gave_the_care_offers_nothing_more(told: dict[str, str]):
+def test_erisa_503_1_j_a_review_that_grants_care_offers_no_rights(told: dict[str, str]):
     assert rights(second(**told), HEALTH) == ""
 
 
-def test_read_again_5_only_a_plan_under_erisa_is_sued_under_it():
+def test_erisa_502_a_only_an_employer_plan_can_be_sued():
     assert "502(a)" not in rights(second("individual"), HEALTH)
     assert "502(a)" not in rights(care("individual"), HEALTH)
     assert "502(a)" in rights(care("employer"), HEALTH)
 
 
-# ── 6: Medicare Advantage ──
+# ── Medicare Advantage ──
 
 
-def test_read_again_6_medicare_advantage_needs_the_form_of_cms_which_blocks():
+def test_medicare_422_568_e_blocks_without_form_cms_10003():
     given = care("medicare_advantage", basis="medical_necessity")
     assert "cms_form" in blocking(given, HEALTH)
     [problem] = [each for each in checklist.problems(case(given, HEALTH), Words(drafted(given, HEALTH)))
@@ -298,19 +298,19 @@ def test_read_again_6_medicare_advantage_needs_the_form_of_cms_which_blocks():
     assert "this letter cannot replace" in problem
 
 
-def test_read_again_6_the_person_has_sixty_five_days_from_the_date_of_the_notice():
+def test_medicare_422_568_e_an_appeal_has_65_days_from_the_notice_date():
     text = rights(care("medicare_advantage"), HEALTH)
     assert "within 65 calendar days from the date of this letter" in text
     assert "after you get this letter" not in text
 
 
-def test_read_again_6_a_clinician_decides_on_medical_necessity():
+def test_medicare_422_566_d_needs_a_clinician_for_medical_necessity():
     given = care("medicare_advantage", basis="medical_necessity")
     assert "clinician_decided_medicare" in blocking(given, HEALTH)
     assert "clinician_decided_medicare" not in blocking({**given, "approval": {"licensed_clinician": True}}, HEALTH)
 
 
-def test_read_again_6_seventy_two_hours_can_be_fourteen_days_longer():
+def test_medicare_422_572_a_gives_72_hours_and_14_days_more_with_notice():
     fast = {"request": {"urgency": "expedited", "received_at": "2026-11-02T10:00:00Z"}}
     clock = "prior_authorization_expedited"
     assert due(care("ma", fast), clock=clock).due_at == datetime(2026, 11, 5, 10, tzinfo=UTC)
@@ -333,7 +333,7 @@ def test_read_again_6_seventy_two_hours_can_be_fourteen_days_longer():
         ("outcome.basis", "Not Medically Necessary", "medical_necessity"),
     ],
 )
-def test_words_of_kinds_are_read_in_any_case_and_spelling(path: str, word: str, kind: str):
+def test_kinds_are_recognized_in_any_case_and_spelling(path: str, word: str, kind: str):
     assert kinds.value(path, {path: word}.get) == kind
     assert list(kinds.unknown((path,), {path: word}.get)) == []
     assert list(kinds.unknown((path,), {path: "Gold"}.get)) == [(path, "Gold")]
@@ -349,7 +349,7 @@ CODED: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("coded", CODED)
-def test_the_code_is_told_beside_its_meaning_and_each_once(coded: dict[str, Any]):
+def test_aca_147_136_b_3_a_code_and_its_meaning_are_printed_once_each(coded: dict[str, Any]):
     given = care("individual", basis="plan_exclusion", plan_provision="Section 4", **coded)
     told = [each["statement"] for each in statements(drafted(given, HEALTH))]
     assert sum(MEANING in each for each in told) == 1
@@ -359,14 +359,14 @@ def test_the_code_is_told_beside_its_meaning_and_each_once(coded: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", ["standard", "Standard", "standardUsed"])
-def test_the_standard_of_the_record_is_told_also_where_the_reason_is_not_medical(name: str):
+def test_aca_147_136_b_3_a_standard_is_printed_for_a_plan_exclusion_too(name: str):
     given = care("individual", basis="plan_exclusion", **{name: "One visit a day"})
     assert "One visit a day" in str(drafted(given, HEALTH)["main_factors"])
     assert "standard_if_any" not in asked(care("individual", basis="plan_exclusion"), HEALTH)
 
 
 @pytest.mark.parametrize("action", ["terminated", "discontinued", "ENDED"])
-def test_care_that_ends_has_a_form_of_its_own_in_medicare_advantage(action: str):
+def test_medicare_422_624_b_care_that_ends_needs_form_cms_10123(action: str):
     found = blocking(care("medicare_advantage", action=action), HEALTH)
     assert "cms_form_care_ends" in found
     assert "cms_form" not in found
@@ -375,7 +375,7 @@ def test_care_that_ends_has_a_form_of_its_own_in_medicare_advantage(action: str)
 
 
 @pytest.mark.parametrize("action", ["denied", "reduced"])
-def test_other_denials_of_medicare_advantage_keep_theirs(action: str):
+def test_medicare_422_568_e_denied_or_reduced_care_needs_form_cms_10003(action: str):
     found = blocking(care("medicare_advantage", action=action), HEALTH)
     assert "cms_form" in found
     assert "cms_form_care_ends" not in found

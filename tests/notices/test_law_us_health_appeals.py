@@ -1,4 +1,4 @@
-"""Letters about the decision on an appeal under health law, and times of appeals."""
+"""Letters that decide a health appeal, and the time limits of appeals."""
 
 import json
 from datetime import date
@@ -35,14 +35,14 @@ LISTED = [{"name": "request", "received_at": "2026-11-02T10:00:00Z"}, {"name": "
         ("Medicare Part C", {"claim_type": "post_service"}, date(2027, 1, 8)),
     ],
 )
-def test_the_time_of_an_appeal_counts_from_its_receipt(plan: str, told: dict, day: date, reconsiders, events):
+def test_erisa_i_2_and_medicare_422_590_count_from_the_appeal(plan: str, told: dict, day: date, reconsiders, events):
     given = {**second(plan, action="denied", **told), "events": events, "reconsiders": reconsiders}
     facts = Facts(json.dumps(given).encode())
     [deadline] = deadlines.compute(packs()[HEALTH], facts, received_at=RECEIVED)
     assert (deadline.trigger, deadline.assumed, deadline.due_at.date()) == ("appeal_received", False, day)
 
 
-def test_where_nobody_knows_when_the_appeal_came_the_time_of_the_first_request_does_not_stand_in():
+def test_erisa_503_1_i_2_does_not_count_from_the_first_request():
     given = {**second("employer"), "events": {"request": {"received_at": "2026-01-02T10:00:00Z"}}}
     [deadline] = deadlines.compute(packs()[HEALTH], Facts(json.dumps(given).encode()), received_at=RECEIVED)
     assert (deadline.assumed, deadline.triggered_at) == (True, RECEIVED)
@@ -50,7 +50,7 @@ def test_where_nobody_knows_when_the_appeal_came_the_time_of_the_first_request_d
 
 
 @pytest.mark.parametrize("plan", ["employer", "individual"])
-def test_a_second_denial_names_provision_and_criteria_or_warns(plan: str):
+def test_erisa_503_1_j_a_second_denial_without_provision_or_criteria_never_blocks(plan: str):
     lacking = second(plan, basis="not medically necessary")
     lacks = {"plan_provision_of_appeal", "clinical_criteria_of_appeal"}
     assert lacks <= {name for name, each in elements(lacking, HEALTH).items() if each.result == "missing"}
@@ -61,7 +61,7 @@ def test_a_second_denial_names_provision_and_criteria_or_warns(plan: str):
 
 
 @pytest.mark.parametrize("plan", ["medicare_advantage", "MA-PD"])
-def test_a_second_denial_of_medicare_advantage_names_the_independent_reviewer(plan: str):
+def test_medicare_422_592_a_second_denial_names_the_independent_reviewer(plan: str):
     text = rights(second(plan), HEALTH)
     assert "your case now goes to an independent reviewer" in text
     assert "502(a)" not in text
@@ -69,6 +69,6 @@ def test_a_second_denial_of_medicare_advantage_names_the_independent_reviewer(pl
 
 
 @pytest.mark.parametrize("told", [{"action": "overturned"}, {"result": "granted"}, {"action": "APPROVED"}])
-def test_an_appeal_that_succeeded_offers_no_next_level(told: dict[str, str]):
+def test_an_appeal_that_succeeds_offers_no_next_level(told: dict[str, str]):
     given = {**record(APPEALED, {"plan_type": "employer"}), "outcome": told}
     assert rights(given, HEALTH) == ""
