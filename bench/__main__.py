@@ -23,7 +23,7 @@ from tests.throwaway import DURABLE, postgresql
 
 PARTS = (
     "ingest", "sqlite", "filesystem", "bulk", "growth", "growth_5m", "drafting", "connectors", "clouds", "back_office",
-    "retention", "partitions", "footprint",
+    "retention", "footprint",
 )  # fmt: skip
 _ON_SQLITE = {"sqlite"}
 

@@ -27,10 +27,7 @@ _NAMES = {
     " beat": "clock",
 }
 """The parts of `manage.py serve`, by a text in their command lines."""
-_SIZE = """
-    SELECT sum(pg_total_relation_size(relation)), sum(pg_indexes_size(relation))
-    FROM (SELECT %s::regclass AS relation UNION SELECT relid FROM pg_partition_tree(%s)) AS parts
-"""
+_SIZE = "SELECT pg_total_relation_size(%s), pg_indexes_size(%s)"
 _STARTED_SECONDS = 10
 """Time for Celery's processes to load everything."""
 

@@ -10,15 +10,14 @@ class CustodyConfig(AppConfig):
         from config.change_triggers import watch
         from custody import checks, personal_data, selectors, services, vaults  # noqa: F401 - importing checks registers them
         from custody.back_office.states import needs
-        from custody.models import Entry, Key, SealedObject, StorageTarget
-        from custody.rows import partitions, signed_rows
+        from custody.models import Key, StorageTarget
+        from custody.rows import signed_rows
         from custody.services import fsck
 
         personal_data.declare_all()
         watch(Key)
         watch(StorageTarget, but={"folders_searched"})
         row_guards.register(*signed_rows.CUSTODY)
-        partitions.register(Entry, SealedObject)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)
         health.register("journal", services.require_replayed)

@@ -10,7 +10,7 @@ class DecisionsConfig(AppConfig):
         from config import row_guards
         from config.http import lanes
         from custody import record_types
-        from custody.rows import partitions, signed_rows
+        from custody.rows import signed_rows
         from decisions import personal_data
         from decisions.back_office import charts
         from decisions.demo import ingest_samples
@@ -19,7 +19,6 @@ class DecisionsConfig(AppConfig):
         from decisions.record_types import DECISION, RECONSIDERATION
 
         personal_data.declare_all()
-        partitions.register(Decision)
         row_guards.register(signed_rows.index_guard(Decision))
         record_types.register(DECISION, RECONSIDERATION)
         register_step(ingest_samples)

@@ -53,11 +53,6 @@ _DIFFERENT_ON_SQLITE |= {
     "test_master_key", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
     "test_holds", "test_ledger", "test_poll_times", "test_policies", "test_polling", "test_preview",
 }  # fmt: skip
-# On partitioned tables, which only PostgreSQL has, the tests that ingest, read and dispose of records run once more.
-_MEETS_HOT_TABLES = (
-    "decisions/", "custody/test_adoption", "custody/test_disposals", "custody/test_partitions",
-    "reconsiderations/test_chain", "system/test_disposals",
-)  # fmt: skip
 _MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
 _STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
 _BOOTS = {"browser", "docs", "system", "upgrade"}  # directories
@@ -90,22 +85,15 @@ def pytest_collection_finish() -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     chosen = {
         "what-differs": "tests that may differ on SQLite",
-        "hot-tables": "tests that use the tables that can be partitioned",
         "fast": "tests without a database or another program",
     }
     text = "; ".join(f"{name}: {meaning}" for name, meaning in chosen.items())
     parser.addoption("--only", choices=list(chosen), help=text)
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip the import of files whose tests cannot be selected."""
-    meets = config.getoption("only") != "hot-tables" or collection_path.is_dir() or _in_hot_tables(collection_path)
-    return None if meets else True
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Select tests, and sort the slowest first, so that no worker is alone with a slow test at the end."""
-    subsets = {"what-differs": _differs_on_sqlite, "hot-tables": _meets_hot_tables, "fast": _is_fast}
+    subsets = {"what-differs": _differs_on_sqlite, "fast": _is_fast}
     chosen = subsets.get(config.getoption("only"), lambda item: True)
     running = [item for item in items if chosen(item) and _suits_the_database(item)]
     config.hook.pytest_deselected(items=list(set(items) - set(running)))
@@ -130,18 +118,6 @@ def _differs_on_sqlite(item: pytest.Item) -> bool:
     differs = _places(item) & _DIFFERENT_ON_SQLITE or _uses(item, _STORES_AND_LOCKS)
     in_transactions = marker and marker.kwargs.get("transaction")
     return bool(_meets_a_database(item) and (differs or in_transactions) and not item.get_closest_marker("once"))
-
-
-def _in_hot_tables(path: Path) -> bool:
-    return path.relative_to(databases.CHECKOUT / "tests").as_posix().startswith(_MEETS_HOT_TABLES)
-
-
-def _meets_hot_tables(item: pytest.Item) -> bool:
-    return _in_hot_tables(item.path) and _meets_a_database(item) and not _ignores_partitions(item)
-
-
-def _ignores_partitions(item: pytest.Item) -> bool:
-    return bool(item.get_closest_marker("once") or item.get_closest_marker("whole"))
 
 
 def _meets_a_database(item: pytest.Item) -> bool:

@@ -21,7 +21,6 @@ from tests.throwaway import postgresql_program
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 _SHARED = "TESTS_SHARED_DIRECTORY"
-_PARTS = "TEST_PARTITIONS"
 _START = """
 import django
 from django.conf import settings
@@ -30,7 +29,6 @@ from django.db import connection
 django.setup()
 """
 _MIGRATE = 'call_command("migrate", verbosity=0)'
-_PARTITION = 'call_command("partition_tables", "{}", verbosity=0)'
 _ORGANIZE = """
 if settings.CUSTODY_VAULT != "database":
     call_command("custody_create_vault", verbosity=0)
@@ -85,21 +83,18 @@ def suite_url() -> str:
 
 def migrated(suite: str) -> str:
     """Return the URL of a migrated, empty database, of the same kind as the database of the URL `suite`."""
-    name, parts = f"migrated-{_kind(suite)}", _parts(suite)
 
-    def run(url: str, program: str) -> str:
-        _run(program, {**os.environ, **_settings(url, _shared() / "data", "database")})
+    def make() -> str:
+        url = _template("migrated", suite)
+        _run(_MIGRATE, {**os.environ, **_settings(url, _shared() / "data", "database")})
         return url
 
-    whole = _once(name, lambda: run(_template("migrated", suite), _MIGRATE))
-    if not parts:
-        return whole
-    return _once(name + parts, lambda: run(_template("partitioned", suite, whole), _PARTITION.format(parts)))
+    return str(_once(f"migrated-{_kind(suite)}", make))
 
 
 def prepared(suite: str, vault: str) -> Prepared:
     """Return an installation on a copy of `migrated`, with one organization."""
-    name = f"{_kind(suite)}{_parts(suite)}-{vault}"
+    name = f"{_kind(suite)}-{vault}"
 
     def make() -> Prepared:
         url, data = _template(f"prepared_{vault}", suite, migrated(suite)), _shared() / f"data-{name}"
@@ -183,11 +178,6 @@ def _kind(url: str) -> str:
     return url.partition(":")[0]
 
 
-def _parts(url: str) -> str:
-    """Return the number of partitions of hot tables in such a database; "" for none."""
-    return os.environ.get(_PARTS, "") if _kind(url) != "sqlite" else ""
-
-
 def _url(name: str, suite: str, directory: str | Path) -> str:
     if _kind(suite) == "sqlite":
         return f"sqlite:///{directory}/{name}.sqlite3"
@@ -198,7 +188,7 @@ def _template(name: str, suite: str, template: str = "") -> str:
     """Create a database that lasts until the end of the run, and return its URL."""
     url = _url(f"{name}_{secrets.token_hex(6)}", suite, _shared())
     _copy(template, url)
-    (_shared() / f"{name}-{_kind(suite)}{_parts(suite)}.url").write_text(url)
+    (_shared() / f"{name}-{_kind(suite)}.url").write_text(url)
     return url
 
 

@@ -1,5 +1,4 @@
-"""The whole suite: all tests on PostgreSQL, tests that may differ on SQLite, and tests of partitioned tables again on
-these: `python -m tests.run [arguments]`.
+"""The whole suite: all tests on PostgreSQL, and tests that may differ on SQLite: `python -m tests.run [arguments]`.
 
 The arguments are those of pytest.
 """
@@ -68,24 +67,14 @@ def main() -> int:
         stack.callback(databases.share())
         others = stack.enter_context(tempfile.TemporaryFile("w+"))
         pool = stack.enter_context(ThreadPoolExecutor())
-        repeated = pool.submit(what_runs_again, server, queue, others)
+        name, workers = "SQLite: what may differ there", max(_CORES // 2, 1)
+        repeated = pool.submit(suite, name, workers, "--only", "what-differs", output=others, TEST_REDIS_URL=queue)
         # One worker more than cores, because many tests wait for processes, browsers and mail.
         failed = suite("PostgreSQL: everything", _CORES + 1, TEST_REDIS_URL=queue, DATABASE_URL=server + "drs")
         failed = repeated.result() or failed
         others.seek(0)
         print(others.read())
         return failed
-
-
-def what_runs_again(server: str, queue: str, output: IO[str]) -> int:
-    """Run the tests that may differ on other databases, beside the whole suite."""
-    workers = max(_CORES // 2, 1)
-    failed = suite(
-        "SQLite: what may differ there", workers, "--only", "what-differs", output=output, TEST_REDIS_URL=queue
-    )
-    name = "PostgreSQL: what meets partitioned tables"
-    services = {"TEST_REDIS_URL": queue, "DATABASE_URL": server + "partitioned", "TEST_PARTITIONS": "4"}
-    return suite(name, workers, "--only", "hot-tables", output=output, **services) or failed
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Rows of custody: how they are written in bulk, guarded by triggers, and partitioned."""
+"""Rows of custody: how they are written in bulk and guarded by triggers."""

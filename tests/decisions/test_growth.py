@@ -13,7 +13,7 @@ from bench.growth_rows import fill
 from decisions import back_office
 from tests.rows_read import rows_read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.whole]
+pytestmark = pytest.mark.django_db
 SMALL, TIMES = 400, 5
 TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
 DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"

@@ -87,7 +87,7 @@ def _restore(running: Server, backup: Path) -> None:
             Path(path + leftover).unlink(missing_ok=True)
         shutil.copy(backup, path)
     else:
-        running.sql("DROP SCHEMA public CASCADE")  # pg_restore --clean does not drop partitions
+        running.sql("DROP SCHEMA public CASCADE")
         running.sql("CREATE SCHEMA public")
         _run(postgresql_program("pg_restore"), f"--dbname={url}", str(backup))
 
