@@ -4,7 +4,6 @@ The committed row is the queue. A message only wakes a worker, which then claims
 stopped loses its lease when it expires. Once another worker has claimed the row, the first cannot change it any more.
 """
 
-import random
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
@@ -17,11 +16,8 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
-from config import db
+from config import db, retries
 from config.errors import DomainError
-
-_FIRST_PAUSE = timedelta(minutes=1)
-_MAX_PAUSE = timedelta(hours=1)
 
 
 class LeaseLost(DomainError):
@@ -51,16 +47,6 @@ RELEASED: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts"
 def free() -> Q:
     """Return the condition for rows without a current lease."""
     return Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-
-
-def pause(failures: int, longest: timedelta = _MAX_PAUSE, *, first: timedelta = _FIRST_PAUSE) -> timedelta:
-    """Return how long to wait after so many failures in a row.
-
-    The pause doubles each time, from `first` to `longest`, less up to a quarter, so that rows that failed together are
-    not retried together.
-    """
-    backoff: timedelta = min(first * 2 ** min(failures - 1, 10), longest) * random.uniform(0.75, 1)  # noqa: S311
-    return backoff
 
 
 def claim(
@@ -121,9 +107,9 @@ def unchanged(rows: Sequence[Row]) -> QuerySet[Row]:
     return type(rows[0])._base_manager.filter(same).order_by("pk").select_for_update()
 
 
-def fail(row: Leased, *, longest: timedelta = _MAX_PAUSE) -> None:
-    """Release a row whose work failed. The next try is due after `pause`. Raises LeaseLost."""
-    next_try_at = timezone.now() + pause(row.attempts, longest)
+def fail(row: Leased, *, longest: timedelta = retries.MAX_PAUSE) -> None:
+    """Release a row whose work failed. The next try is due after `retries.pause`. Raises LeaseLost."""
+    next_try_at = timezone.now() + retries.pause(row.attempts, longest)
     _change(row, lease_token=None, lease_until=None, next_try_at=next_try_at)
 
 

@@ -4,7 +4,7 @@ import errno
 from dataclasses import dataclass
 from datetime import timedelta
 
-from config import leases
+from config import retries
 from connectors.kinds.base import SourceFault
 
 MAX_SOURCE_PAUSE = timedelta(days=1)
@@ -66,4 +66,4 @@ def stops(failure: Failure, failed: int) -> bool:
 
 def pause(failure: Failure, failed: int) -> timedelta:
     """Return how long to wait: longer after each failure, and at least as long as the source asks for."""
-    return max(leases.pause(failed), min(timedelta(seconds=failure.retry_after or 0), MAX_SOURCE_PAUSE))
+    return max(retries.pause(failed), min(timedelta(seconds=failure.retry_after or 0), MAX_SOURCE_PAUSE))

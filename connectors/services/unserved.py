@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 from django.conf import settings
 
-from config import leases
+from config import retries
 from connectors.models import Connector
 
 log = structlog.get_logger("connectors")
@@ -41,7 +41,7 @@ def leave(connector: Connector) -> None:
     """Have this process leave a connector alone: longer after each failure, until its settings change."""
     last = _pauses.get(connector.pk)
     failures = last.failures + 1 if last and last.version == connector.version else 1
-    pause = leases.pause(failures, MAX_PAUSE).total_seconds()
+    pause = retries.pause(failures, MAX_PAUSE).total_seconds()
     _pauses[connector.pk] = _Pause(connector.version, failures, time.monotonic() + pause)
     try:
         _folder().mkdir(mode=0o700, exist_ok=True)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from config import leases
+from config import retries
 from custody.models import Key, KeyOutage
 
 _FIRST_PAUSE = timedelta(seconds=5)
@@ -19,7 +19,7 @@ def note(key_pk: int, reason: str) -> None:
     begun = {"since": now, "next_try_at": now + _FIRST_PAUSE, "reason": reason[:500]}
     outage, is_new = outages.get_or_create(key_id=key_pk, defaults=begun)
     if not is_new:
-        pause = leases.pause(outage.failures + 1, _MAX_PAUSE, first=_FIRST_PAUSE)
+        pause = retries.pause(outage.failures + 1, _MAX_PAUSE, first=_FIRST_PAUSE)
         outages.update(failures=F("failures") + 1, next_try_at=now + pause, reason=reason[:500])
 
 
