@@ -1,4 +1,4 @@
-"""A supervisor of processes: it restarts those that end, and stops all if one cannot start."""
+"""A supervisor of processes: it restarts those that end, and stops all if an essential one cannot start."""
 
 import ctypes
 import os
@@ -9,11 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
+
+from config import retries
 
 _STEADY_SECONDS = 30  # a process that ran so long has started
 _MAX_TRIES = 3
-_MAX_PAUSE = 30.0
+_FIRST_PAUSE, _MAX_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 _MAX_STOP_SECONDS = 9  # the web server takes 8 at most. Leases let another worker resume a killed worker's tasks
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_SECONDS = 0.1
@@ -22,42 +25,67 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class CannotStart(Exception):
-    """A process ended right after each start."""
+    """An essential process exited with an error right after each start."""
 
 
 class Part:
-    """A supervised process. `options` are those of `subprocess.Popen`."""
+    """A supervised process. `options` are those of `subprocess.Popen`.
 
-    def __init__(self, name: str, command: Sequence[str], say: Callable[[str], object], **options: Any) -> None:
-        self.name, self.command, self.say, self.options = name, command, say, options
+    Args:
+        essential: whether the other parts are useless if this one cannot start.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        say: Callable[[str], object],
+        *,
+        essential: bool = False,
+        **options: Any,
+    ) -> None:
+        self.name, self.command, self.say, self.essential, self.options = name, command, say, essential, options
         self.process: subprocess.Popen[bytes] | None = None
-        self.failures, self.has_run, self.due = 0, False, 0.0
+        self.has_run, self.due = False, 0.0
+        self.failures = 0  # ends right after a start, in a row
+        self.refusals = 0  # those with an exit code of the process itself. A signal comes from outside
 
     def tend(self) -> None:
         """Start the process if its start is due. If it has ended, plan the next start. Raises CannotStart."""
-        now = time.monotonic()
         if self.process is None:
-            if now >= self.due:
-                self.started = now
-                # A separate process group: Ctrl-C in the terminal reaches only us, and we can kill its leftovers.
-                self.process = subprocess.Popen(  # noqa: S603
-                    self.command, start_new_session=True, preexec_fn=_end_with_us, **self.options
-                )
+            if time.monotonic() >= self.due:
+                self._start()
         elif self.process.poll() is not None:
-            self._ended(self.process.returncode, now)
+            self.kill()
+            self._plan(_described(self.process.returncode), refused=self.process.returncode > 0)
 
-    def _ended(self, code: int, now: float) -> None:
-        self.kill()
-        self.process = None
-        steady = now - self.started >= _STEADY_SECONDS
-        self.has_run, self.failures = self.has_run or steady, 0 if steady else self.failures + 1
-        if self.failures >= _MAX_TRIES and not self.has_run:
-            raise CannotStart(
-                f"The {self.name} cannot start: {_described(code)}, {_MAX_TRIES} times at once. Its last lines say why."
+    def _start(self) -> None:
+        self.started = time.monotonic()
+        try:
+            # A separate process group: Ctrl-C in the terminal reaches only us, and we can kill its leftovers.
+            self.process = subprocess.Popen(  # noqa: S603
+                self.command, start_new_session=True, preexec_fn=_end_with_us, **self.options
             )
-        pause = min(2.0 ** (self.failures - 1), _MAX_PAUSE) if self.failures else 0
+        except OSError as error:  # no memory or no free process
+            self._plan(str(error), refused=False)
+
+    def _plan(self, reason: str, *, refused: bool) -> None:
+        """Plan the next start after the process ended or could not be created. Raises CannotStart."""
+        self.process = None
+        now = time.monotonic()
+        steady = now - self.started >= _STEADY_SECONDS
+        self.has_run = self.has_run or steady
+        self.failures = 0 if steady else self.failures + 1
+        self.refusals = self.refusals + 1 if refused and not steady else 0
+        if self.essential and self.refusals >= _MAX_TRIES and not self.has_run:
+            raise CannotStart(
+                f"The {self.name} cannot start: {reason}, {_MAX_TRIES} times at once. Its last lines say why."
+            )
+        pause = retries.pause(self.failures, _MAX_PAUSE, first=_FIRST_PAUSE).total_seconds() if self.failures else 0
         self.due = now + pause
-        self.say(f"The {self.name} ended ({_described(code)}). It is started again{f' in {pause:g} s' * bool(pause)}.")
+        failing = f"keeps failing ({reason}, {self.failures} times right after its start)"
+        event = failing if self.failures >= _MAX_TRIES else f"ended ({reason})"
+        self.say(f"The {self.name} {event}. It is started again{f' in {pause:.1f} s' * bool(pause)}.")
 
     def ask_to_stop(self) -> None:
         if self.process:
@@ -82,8 +110,8 @@ def run(parts: Sequence[Part]) -> None:
     """Keep `parts` running until SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes), then stop all.
 
     Raises:
-        CannotStart: a part ended three times within half a minute of its start, and has never run longer. The others
-            are stopped too.
+        CannotStart: an essential part exited with an error three times in a row within half a minute of its start, and
+            has never run longer. The others are stopped too.
     """
     with _stop_event() as stop:
         try:

@@ -29,7 +29,7 @@ WEB_SERVER = [*GRANIAN, "--workers", str(_PROCESSES)]
 class Command(BaseCommand):
     help = (
         "Run the web server, the workers (general, custody, polls) and the clock together. A process that ends is "
-        "restarted. A process that cannot start, or Ctrl-C, stops all of them."
+        "restarted. A web server that cannot start, or Ctrl-C, stops all of them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]
         schedule = ["--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         parts = [
-            part("web server", [sys.executable, "-m", *WEB_SERVER, *address]),
+            part("web server", [sys.executable, "-m", *WEB_SERVER, *address], essential=True),
             *(
                 part(name, [*worker, "--hostname", f"{name}@%h", "--queues", ",".join(queues)])
                 for name, queues in settings.WORKER_QUEUES.items()
