@@ -8,8 +8,8 @@ from config import secret_references
 from config.errors import DomainError
 from config.http.cursors import Page
 from config.http.numbers import WHOLE
-from config.http.schemas import Answer, QueryString, RequestBody, Text
-from config.http.timestamps import Moment
+from config.http.schemas import SAME_OBJECT, Answer, Id, QueryString, RequestBody, Text, TextOrNull
+from config.http.timestamps import Moment, Timestamp
 from connectors.maps import FieldMap
 from connectors.models import MAX_NAME, MAX_SCHEDULE, MIN_SCHEDULE, Kind
 
@@ -85,32 +85,32 @@ class ConnectorRecords(Answer):
 
 
 class ConnectorRunOut(Answer):
-    started_at: str
-    finished_at: str | None
+    started_at: Timestamp
+    finished_at: Timestamp | None
     outcome: str
-    records: ConnectorRecords
+    records: ConnectorRecords = Field(validation_alias=SAME_OBJECT)
     cause: str
     detail: str
     fix: str
 
 
 class ConnectorOut(Answer):
-    source_id: str
+    source_id: Id
     kind: str
     name: str
     config: dict[str, Any]
-    secret_ref: str | None
+    secret_ref: TextOrNull
     schedule_seconds: int
     enabled: bool
     state: str
     problems: list[str]
-    stopped_because: str | None
-    created_at: str
+    stopped_because: TextOrNull
+    created_at: Timestamp
     created_by: str
-    next_poll_at: str | None
+    next_poll_at: Timestamp | None
     cursor: dict[str, Any]
     lag_seconds: int | None
-    records: ConnectorRecords
+    records: ConnectorRecords = Field(validation_alias=SAME_OBJECT)
 
 
 class ConnectorDetail(ConnectorOut):
@@ -152,7 +152,7 @@ class QuarantinedOut(Answer):
     position: str
     reason: str
     digest: str
-    created_at: str
+    created_at: Timestamp
 
 
 class QuarantineList(Answer):

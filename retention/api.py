@@ -63,7 +63,7 @@ class Retention(Resource):
         if not body.dry_run:
             services.set_policy(caller=caller, days=body.days, note=body.note, share_percent=body.share_percent)
         shown = presenters.retention(caller.organization_id)
-        return answer({**shown, "preview": presenters.preview(figures), "saved": not body.dry_run})
+        return answer(RetentionSet.of(shown, preview=figures, saved=not body.dry_run))
 
     @operation(
         "list_disposals",
@@ -74,7 +74,7 @@ class Retention(Resource):
     )
     def disposals(self, request: Request) -> HttpResponse:
         rows = selectors.disposals(caller_of(request).organization_id)
-        return answer(paginate(rows, self.query(ListPage), moment="disposed_at", show=presenters.disposal))
+        return answer(paginate(rows, self.query(ListPage), moment="disposed_at", show=DisposalList))
 
 
 class Holds(Resource):
@@ -90,7 +90,7 @@ class Holds(Resource):
         rows = Hold.objects.for_organization(caller_of(request).organization_id)
         if query.state:
             rows = rows.filter(lifted_at__isnull=query.state == "in_force")
-        return answer(paginate(rows, query, moment="placed_at", show=presenters.hold))
+        return answer(paginate(rows, query, moment="placed_at", show=HoldList))
 
     @operation(
         "place_hold",
@@ -110,7 +110,7 @@ class Holds(Resource):
             decision=decision_named(caller.organization_id, body.decision_id) if body.decision_id else None,
             filter=body.filter.as_json() if body.filter else None,
         )
-        return answer(presenters.hold(hold), status=201)
+        return answer(HoldOut.of(hold), status=201)
 
     @operation(
         "lift_hold",
@@ -123,7 +123,7 @@ class Holds(Resource):
     def lift(self, request: Request, number: int) -> HttpResponse:
         body, caller = self.body(LiftIn), caller_of(request)
         hold = selectors.hold(caller.organization_id, number)
-        return answer(presenters.hold(services.lift_hold(caller=caller, hold=hold, because=body.reason)))
+        return answer(HoldOut.of(services.lift_hold(caller=caller, hold=hold, because=body.reason)))
 
 
 class DecisionsRetention(Resource):

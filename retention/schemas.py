@@ -1,13 +1,15 @@
 """Bodies and answers of the API for retention."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from config.http.cursors import Page
 from config.http.numbers import WHOLE
-from config.http.schemas import Answer, RequestBody, Text
-from config.http.timestamps import MomentInBody
+from config.http.schemas import Answer, Id, RequestBody, Text, TextOrNull
+from config.http.timestamps import MomentInBody, Timestamp
+from custody.record_types import Floor
 from decisions.records import DecisionId
 from retention import rules
 from retention.models import MAX_DAYS, MAX_MATTER, MAX_NOTE, MAX_REASON, MIN_DAYS
@@ -95,26 +97,30 @@ class PolicyOut(Answer):
     note: str
     share_percent: int
     created_by: str
-    created_at: str
+    created_at: Timestamp
     shortens: bool
-    announced_at: str | None
-    begins_at: str | None
+    announced_at: Timestamp | None
+    begins_at: Timestamp | None
 
 
-class FloorOut(Answer):
-    """A law that requires keeping decisions on which a pack was used. `lengthens`: for longer than the policy."""
-
-    pack: str
+class FloorLaw(Answer):
+    pack: str = Field(validation_alias="source")
     days: int
     citation: str
+
+
+class FloorOut(FloorLaw):
+    """A law that requires keeping decisions on which a pack was used. `lengthens`: for longer than the policy."""
+
     lengthens: bool
 
 
-class FloorCount(Answer):
-    pack: str
-    days: int
-    citation: str
+class FloorCount(FloorLaw):
     families: int
+
+
+def _floor_counts(families: Mapping[Floor, int]) -> list[FloorCount]:
+    return [FloorCount.of(floor, families=count) for floor, count in families.items()]
 
 
 class PreviewOut(Answer):
@@ -123,12 +129,12 @@ class PreviewOut(Answer):
     `frees` are those that are not due already. With `at_least`, there are more than were checked.
     """
 
-    frees: int
+    frees: int = Field(validation_alias="newly_due")
     due: int
     held: int
-    kept_by_floor: list[FloorCount]
+    kept_by_floor: Annotated[list[FloorCount], BeforeValidator(_floor_counts)] = Field(validation_alias="by_floor")
     with_obstacle: int
-    at_least: bool
+    at_least: bool = Field(validation_alias="is_capped")
 
 
 class DailyOut(Answer):
@@ -174,13 +180,13 @@ class HoldOut(Answer):
     number: int
     matter: str
     reason: str
-    record_id: str | None
+    record_id: Id | None = Field(validation_alias="root")
     filter: dict[str, Any] | None
     placed_by: str
-    placed_at: str
-    lifted_by: str | None
-    lifted_at: str | None
-    lifted_because: str | None
+    placed_at: Timestamp
+    lifted_by: TextOrNull
+    lifted_at: Timestamp | None
+    lifted_because: TextOrNull
 
 
 class HoldList(Answer):
@@ -195,13 +201,13 @@ class DisposalOut(Answer):
     of the storage's soft delete.
     """
 
-    record_id: str
-    first_record_id: str
+    record_id: Id = Field(validation_alias="pk")
+    first_record_id: Id = Field(validation_alias="root")
     policy: int
-    disposed_at: str
-    finished_at: str | None
-    kept_until: str | None
-    recoverable_until: str | None
+    disposed_at: Timestamp
+    finished_at: Timestamp | None
+    kept_until: Timestamp | None
+    recoverable_until: Timestamp | None
 
 
 class DisposalList(Answer):
@@ -218,8 +224,8 @@ class DecisionRetention(Answer):
     decision_id: str
     state: str
     policy: int | None
-    counts_from: str
-    disposed_from: str | None
+    counts_from: Timestamp
+    disposed_from: Timestamp | None
     floor: FloorOut | None
     holds: list[int]
     obstacles: list[str]

@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from pydantic import Field
 
 from config.errors import Invalid
-from config.http.schemas import QueryString
+from config.http.schemas import Answer, QueryString
 
 Row = TypeVar("Row", bound=Model)
 
@@ -21,12 +21,14 @@ class Page(QueryString):
     cursor: Annotated[str, Field(max_length=200, description="`next_cursor` of the page before.")] = ""
 
 
-def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Row], dict[str, Any]]) -> dict[str, Any]:
+def paginate(
+    rows: QuerySet[Row], page: Page, *, moment: str, show: type[Answer] | Callable[[Row], dict[str, Any]]
+) -> Answer | dict[str, Any]:
     """Return one page of `rows` and the cursor of the next, in one query.
 
     Args:
         moment: the datetime column that orders the rows, newest first; the primary key breaks ties.
-        show: builds the answer's item from a row.
+        show: the model of the list, or what builds the answer's item from a row.
 
     Raises:
         Invalid: this service did not issue the cursor.
@@ -38,10 +40,10 @@ def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: Callable[[Ro
     fetched = list(rows.order_by(f"-{moment}", "-pk")[: page.limit + 1])
     items = fetched[: page.limit]
     more = len(fetched) > page.limit
-    return {
-        "items": [show(row) for row in items],
-        "next_cursor": _encode(getattr(items[-1], moment), items[-1].pk) if more else None,
-    }
+    cursor = _encode(getattr(items[-1], moment), items[-1].pk) if more else None
+    if isinstance(show, type) and issubclass(show, Answer):
+        return show.model_validate({"items": items, "next_cursor": cursor})
+    return {"items": [show(row) for row in items], "next_cursor": cursor}  # type: ignore[call-arg]
 
 
 def positions(page: Page, lists: int) -> list[int]:

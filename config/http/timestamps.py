@@ -50,3 +50,7 @@ def rfc3339(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+Timestamp = Annotated[str, BeforeValidator(rfc3339)]
+"""A moment in an answer."""

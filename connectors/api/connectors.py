@@ -12,7 +12,7 @@ from accounts.roles import Permission
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from connectors import presenters, selectors, services, sources
+from connectors import selectors, services, sources
 from connectors.formats import values_at
 from connectors.models import Connector
 from connectors.schemas import (
@@ -55,7 +55,7 @@ class Connectors(Resource):
             schedule_seconds=body.schedule_seconds,
             enabled=body.enabled,
         )
-        return answer(presenters.detail(connector), status=201)
+        return answer(_detail(connector), status=201)
 
     @operation(
         "list_connectors",
@@ -66,7 +66,7 @@ class Connectors(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         rows = Connector.objects.for_organization(caller_of(request).organization_id)
-        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=presenters.connector))
+        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=ConnectorList))
 
     @operation(
         "get_connector",
@@ -76,7 +76,7 @@ class Connectors(Resource):
         errors=[404],
     )
     def retrieve(self, request: Request, source_id: str) -> HttpResponse:
-        return answer(presenters.detail(_connector(request, source_id)))
+        return answer(_detail(_connector(request, source_id)))
 
     @operation(
         "update_connector",
@@ -91,7 +91,7 @@ class Connectors(Resource):
         body, connector = self.body(ConnectorPatch), _connector(request, source_id)
         changes = services.Changes(**{name: getattr(body, name) for name in ConnectorPatch.model_fields})
         changed = services.change_connector(caller=caller_of(request), connector=connector, changes=changes)
-        return answer(presenters.detail(changed))
+        return answer(_detail(changed))
 
     @operation(
         "delete_connector",
@@ -113,7 +113,7 @@ class Connectors(Resource):
     )
     def poll(self, request: Request, source_id: str) -> HttpResponse:
         asked = services.request_poll(caller=caller_of(request), connector=_connector(request, source_id))
-        return answer(presenters.detail(asked))
+        return answer(_detail(asked))
 
     @operation(
         "list_connector_runs",
@@ -125,7 +125,7 @@ class Connectors(Resource):
     )
     def runs(self, request: Request, source_id: str) -> HttpResponse:
         rows = _connector(request, source_id).runs.all()
-        return answer(paginate(rows, self.query(ListPage), moment="started_at", show=presenters.run))
+        return answer(paginate(rows, self.query(ListPage), moment="started_at", show=ConnectorRunList))
 
 
 class ConnectorTests(Resource):
@@ -155,6 +155,11 @@ class ConnectorTests(Resource):
     def preview(self, request: Request) -> HttpResponse:
         body = self.body(MapPreviewIn)
         return answer(sources.preview(values_at(self.raw_body, ["/item"])["/item"], body.map)._asdict())
+
+
+def _detail(connector: Connector) -> ConnectorDetail:
+    last_run = connector.runs.order_by("-pk").first()
+    return ConnectorDetail.of(connector, last_run=last_run, in_quarantine=connector.quarantine.count())
 
 
 def _connector(request: Request, source_id: str) -> Connector:

@@ -6,7 +6,7 @@ from accounts.roles import Permission
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from connectors import presenters, selectors, services
+from connectors import selectors, services
 from connectors.schemas import ListPage, QuarantineDone, QuarantineIn, QuarantineList
 
 
@@ -21,7 +21,7 @@ class Quarantine(Resource):
     )
     def list(self, request: Request, source_id: str) -> HttpResponse:
         rows = selectors.connector(caller_of(request).organization_id, source_id).quarantine.all()
-        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=presenters.quarantined))
+        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=QuarantineList))
 
     @operation(
         "retry_quarantined_items",
