@@ -1,5 +1,7 @@
 """Phrasebook of an organization: its words by reason code or field path, and the fields that letters withhold."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -37,6 +39,12 @@ class Phrasebook:
 
     def __bool__(self) -> bool:
         return bool(self._phrases)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything but the authors, which no letter or check depends on."""
+        rows = sorted((row.key, row.sentence, row.label, row.withheld) for row in self._phrases.values())
+        return hashlib.sha256(json.dumps([rows, self.sensitive.lists]).encode()).hexdigest()
 
     def find(self, *keys: str) -> Phrase | None:
         """Return the phrase of the first key that has one."""

@@ -101,12 +101,14 @@ class Fact(NamedTuple):
 class Facts:
     """A record to be cited."""
 
-    def __init__(self, payload: bytes, document: dict[str, Any] | None = None) -> None:
+    def __init__(self, payload: bytes, document: dict[str, Any] | None = None, *, sealed_digest: str = "") -> None:
         """Raises PathsTooLong, also for a record that came in before there was a limit.
 
         Args:
             document: the record, where the payload holds more than that and was read already.
+            sealed_digest: of the sealed record that was opened, as `custody.selectors.Fetched` has it.
         """
+        self.sealed_digest = sealed_digest
         self.document: dict[str, Any] = strict_json.read(payload, number=Decimal) if document is None else document
         require_short_paths(payload, self.document)
         self._positions: dict[int, dict[str, int]] = {}

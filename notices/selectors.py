@@ -47,7 +47,12 @@ _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision
 
 def facts_of(decision: Decision) -> Facts:
     """Read the record behind a decision from custody. Raises Fault if it cannot be read."""
-    return Facts(custody.opened(record_of(decision)).payload)
+    return facts_in(custody.fetched(record_of(decision)))
+
+
+def facts_in(fetched: custody.Fetched) -> Facts:
+    """Open a record. Raises Fault if it cannot be opened."""
+    return Facts(fetched.open().payload, sealed_digest=fetched.digest)
 
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
@@ -109,18 +114,24 @@ def notice_with_letter(notice_id: uuid.UUID) -> Notice:
 
 
 def case_of(
-    notice: Notice, facts: Facts, *, redaction: Redaction | None = None, settings: NoticeSettings | None = None
+    notice: Notice,
+    facts: Facts,
+    *,
+    redaction: Redaction | None = None,
+    phrasebook: phrasebook.Phrasebook | None = None,
 ) -> checklist.Case:
     """Return the case to check a notice against.
 
     Args:
         facts: the record behind the notice's decision, of `facts_of`.
         redaction: the fields that letters about the record withhold today, if already known.
-        settings: the organization's, if already read.
+        phrasebook: of `phrasebook_of`, if already read.
     """
     pack = pack_of(notice)
     if redaction is None:
-        redaction = redaction_of(facts, pack, phrasebook_of(notice.organization_id, notice.language, settings))
+        if phrasebook is None:
+            phrasebook = phrasebook_of(notice.organization_id, notice.language)
+        redaction = redaction_of(facts, pack, phrasebook)
     return checklist.Case(
         facts=facts,
         pack=pack,

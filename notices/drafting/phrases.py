@@ -30,13 +30,13 @@ class FieldPhrases:
     """
 
     def __init__(self, phrasebook: Phrasebook, bases: ProhibitedBases) -> None:
-        self._phrasebook, self._bases = phrasebook, bases
+        self.phrasebook, self._bases = phrasebook, bases
         self._withheld: dict[_Place, Withholding | None] = {}
         self.used: dict[str, Phrase] = {}
 
     def named(self, *names: str) -> Phrase | None:
         """The phrase of the first of these keys that has one."""
-        phrase = self._phrasebook.find(*names)
+        phrase = self.phrasebook.find(*names)
         if phrase:
             self.used[phrase.key] = phrase
         return phrase
@@ -46,7 +46,7 @@ class FieldPhrases:
 
         An item of a list has the list's phrase if it has none itself.
         """
-        if not self._phrasebook:
+        if not self.phrasebook:
             return None
         field = fact.field
         own = (*fact.paths(MAX_KEY), *names, fact.name)
@@ -70,14 +70,14 @@ class FieldPhrases:
         phrase = self.named(name)
         if phrase and phrase.withheld:
             return BY_PHRASEBOOK
-        return _why(self._phrasebook.sensitive.named(name), self._bases.named(name))
+        return _why(self.phrasebook.sensitive.named(name), self._bases.named(name))
 
     def _why(self, fact: Fact) -> Withholding | None:
         phrase = self.of(fact)
         if phrase and phrase.withheld:
             return BY_PHRASEBOOK
         within = fact.parent if fact.parent and fact.parent.parent else None
-        own = _why(self._phrasebook.sensitive.kind(fact), self._bases.of(fact))
+        own = _why(self.phrasebook.sensitive.kind(fact), self._bases.of(fact))
         return own or (self.why_withheld(within) if within else None)
 
 

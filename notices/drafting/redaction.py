@@ -19,6 +19,11 @@ class Redaction:
     _phrases: FieldPhrases
     _selection: Selection
 
+    @property
+    def phrasebook(self) -> Phrasebook:
+        """The phrasebook that it was made with."""
+        return self._phrases.phrasebook
+
     def covers(self, fact: Fact) -> bool:
         """Whether a field may not be printed."""
         return self._phrases.withhold(fact)

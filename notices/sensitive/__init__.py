@@ -60,6 +60,7 @@ class SensitiveFields:
             added: names of fields that are withheld, too.
             printable: names that are not: of the default list, or of single fields whatever they hold.
         """
+        self.lists = (tuple(added), tuple(printable))
         self._printable = frozenset(map(words_of, printable))
         classes = tables()["classes"]
         listed = {

@@ -119,7 +119,8 @@ def approve(
         locked = _locked(notice, caller)
         current = _current_revision(locked, revision)
         settings = selectors.settings_of(locked.organization_id)
-        case = selectors.case_of(locked, facts, settings=settings)
+        phrasebook = selectors.phrasebook_of(locked.organization_id, locked.language, settings)
+        case = selectors.case_of(locked, facts, phrasebook=phrasebook)
         problems = checklist.problems(case, current)  # against the record itself, not a stored check
         claim = require_approvable(locked, problems, settings, caller, approver, authority)
         acknowledged, still_open = require_acknowledged(case, current, settings, acknowledge)

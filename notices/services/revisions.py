@@ -133,7 +133,7 @@ def edit(
         if _waives(selectors.pack_of(locked), last.not_applicable, exemptions):
             contributors.add(locked, Contributor.Part.WAIVER, caller.actor)
         audit_trail.record("notice.edited", locked, caller.actor, revision=current.number)
-    for name in ("state", "language", "pack_version", "pack_digest", "problems", "holder_id", "case"):
+    for name in ("state", "language", "pack_version", "pack_digest", "problems", "holder_id", "recipient", "case"):
         setattr(notice, name, getattr(locked, name))
     return current
 

@@ -1,11 +1,13 @@
 """Stored checks of notices. Without them, each read of a notice about a long record would take seconds.
 
+A check is stored when it is first shown: in the answer to a draft or an edit, or else to the first reader.
 Approval does not use them: it checks against the record itself.
 """
 
 import hashlib
 import json
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -15,47 +17,67 @@ from custody import selectors as custody
 from decisions.selectors import record_of
 from notices import check_results, selectors
 from notices.check_results import CheckResult
-from notices.models import Notice, NoticeRevision, Phrase, StoredCheck
-from notices.record_paths import Facts
+from notices.checklist import Case, RequestedReview
+from notices.models import Notice, NoticeRevision, StoredCheck
 from notices.services import derived_rows
 
 
 def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
     """Return the check of a notice's current revision: the stored one while its inputs have not changed.
 
+    It runs after the transaction that made the revision: checking a long record takes seconds of CPU, and SQLite lets
+    no other writer in meanwhile.
+
     Raises:
         Fault: the record cannot be read.
     """
-    is_open = notice.state in Notice.EDITABLE
-    if notice.case:  # its settings may be older than those that a digest would cover now
-        return check_results.check(notice.case, revision, is_open=is_open)
-    fetched = custody.fetched(record_of(notice.decision))
-    digest = _digest(notice, revision, fetched.digest)
-    rows = StoredCheck.objects.for_organization(notice.organization_id).filter(notice=notice.pk, digest=digest)
-    row = db.only(rows)
-    if row and (row.valid_until is None or timezone.now() <= row.valid_until):
-        return check_results.unpacked(bytes(row.result))
-    case = selectors.case_of(notice, Facts(fetched.open().payload))
-    result = check_results.check(case, revision, is_open=is_open)
-    until, packed = check_results.holds_until(case), check_results.packed(result)
+    case = notice.case
+    if case is None:
+        fetched = custody.fetched(record_of(notice.decision))
+        phrasebook = selectors.phrasebook_of(notice.organization_id, notice.language)
+        today = _Basis(
+            fetched.digest, phrasebook.digest, selectors.delivered_at(notice), selectors.requested_review(notice)
+        )
+        if stored := _stored(notice, _digest(notice, revision, today)):
+            return stored
+        case = selectors.case_of(notice, selectors.facts_in(fetched), phrasebook=phrasebook)
+    until = check_results.holds_until(case)
+    result = check_results.check(case, revision, is_open=notice.state in Notice.EDITABLE)
+    digest, packed = _digest(notice, revision, _basis_of(case)), check_results.packed(result)
     derived_rows.store(StoredCheck(notice=notice, digest=digest, valid_until=until, result=packed), key=["notice"])
     return result
 
 
-def _digest(notice: Notice, revision: NoticeRevision, sealed_digest: str) -> str:
+class _Basis(NamedTuple):
+    """Inputs of a check beside the notice. Those of a case are what it was made from, even if they changed since."""
+
+    sealed_digest: str
+    phrasebook_digest: str
+    delivered_at: datetime | None
+    requested_review: RequestedReview | None
+
+
+def _basis_of(case: Case) -> _Basis:
+    phrasebook = case.redaction.phrasebook
+    return _Basis(case.facts.sealed_digest, phrasebook.digest, case.delivered_at, case.requested_review)
+
+
+def _stored(notice: Notice, digest: str) -> CheckResult | None:
+    rows = StoredCheck.objects.for_organization(notice.organization_id)
+    row = db.only(rows.filter(notice=notice.pk, digest=digest))
+    is_valid = row and (row.valid_until is None or timezone.now() <= row.valid_until)
+    return check_results.unpacked(bytes(row.result)) if row and is_valid else None
+
+
+def _digest(notice: Notice, revision: NoticeRevision, basis: _Basis) -> str:
     """Return the digest of everything that a check depends on, except the time."""
-    pack, language = selectors.pack_of(notice), notice.language
-    own = selectors.settings_of(notice.organization_id)
-    phrases = Phrase.objects.for_organization(notice.organization_id).filter(language=language).order_by("key")
+    pack = selectors.pack_of(notice)
     inputs: dict[str, Any] = {
         "code": code_digest(),
-        "record": [str(notice.decision_id), sealed_digest, notice.decision.received_at.isoformat()],
+        "record": [str(notice.decision_id), notice.decision.received_at.isoformat()],
         "revision": [revision.number, revision.content, revision.cited, revision.not_applicable],
         "pack": [pack.digest, notice.pack_digest, notice.pack_version],
-        "notice": [notice.state, language, notice.recipient],
-        "settings": [[field.name, field.value_from_object(own)] for field in own._meta.concrete_fields],
-        "phrasebook": list(phrases.values_list("key", "sentence", "label", "withheld")),
-        "delivery": selectors.delivered_at(notice),
-        "requested_review": selectors.requested_review(notice),
+        "notice": [notice.state, notice.language, notice.recipient],
+        "basis": basis,
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
