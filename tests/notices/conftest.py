@@ -82,8 +82,8 @@ def warnings_of(api: Api, notice: dict[str, Any]) -> list[str]:
     return [warning["id"] for warning in shown(api, notice)["warnings"]]
 
 
-def shown(api: Api, notice: dict[str, Any], rest: str = "") -> dict[str, Any]:
-    return done(api.get(f"/v1/notices/{notice['notice_id']}{rest}"))
+def shown(api: Api, notice: dict[str, Any], suffix: str = "") -> dict[str, Any]:
+    return done(api.get(f"/v1/notices/{notice['notice_id']}{suffix}"))
 
 
 def stored(api: Api, notice: dict[str, Any]) -> Notice:
@@ -115,7 +115,7 @@ def key_of(maker: Any, api: Api) -> Api:
 
 def fill_in_names(api: Api, pack: str) -> None:
     """Settle the names that a pack's texts need, and that drafts are made under it."""
-    names = next(each for each in api.get("/v1/packs").json()["items"] if each["pack"] == pack)["placeholders"]
+    names = next(item for item in api.get("/v1/packs").json()["items"] if item["pack"] == pack)["placeholders"]
     filled = dict.fromkeys(names, "Example Credit Inc., 1 Example Street")
     done(send(api, "PUT", "notice-settings", {"default_pack": pack, "placeholders": filled}))
 

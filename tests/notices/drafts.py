@@ -53,7 +53,7 @@ def under_each_pack(records: Iterable[bytes]) -> Iterator[tuple[bytes, str, str]
     for number, raw in enumerate(records):
         own = demo.PACKS.get(json.loads(raw)["decision_id"])
         for language in LANGUAGES:
-            known = [pack for pack, each in EVERY if each == language]
+            known = [pack for pack, spoken in EVERY if spoken == language]
             chosen = {known[number % len(known)], own}
             yield from ((raw, pack, language) for pack in known if pack in chosen)
 
@@ -62,16 +62,18 @@ def statements(content: dict) -> list[dict]:
     return [item for name in STATEMENTS for item in content[name]]
 
 
-def told(content: dict, *fields: str) -> list[str]:
+def statement_texts(content: dict, *fields: str) -> list[str]:
     return [item["statement"] for name in fields or STATEMENTS for item in content[name]]
 
 
 def inputs(fields: dict, language: str = "en", *phrases: Phrase) -> list[str]:
-    return told(drafted({"events": {"application": fields}}, "general", language, *phrases), "inputs_used")
+    return statement_texts(drafted({"events": {"application": fields}}, "general", language, *phrases), "inputs_used")
 
 
 def factors(outcome: dict, events: dict | list | None = None, language: str = "en", *phrases: Phrase) -> list[str]:
-    return told(drafted({"events": events or {}, "outcome": outcome}, "general", language, *phrases), "main_factors")
+    return statement_texts(
+        drafted({"events": events or {}, "outcome": outcome}, "general", language, *phrases), "main_factors"
+    )
 
 
 def sample(decision_id: str) -> bytes:
@@ -112,7 +114,7 @@ def warnings_of(
     return find(checked, {**own, **content})
 
 
-def found_by(
+def findings_of(
     rule: ModuleType, record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
 ) -> list[Finding]:
     """What one rule of the warnings alone says about the draft of a record, or about other words in its place."""
@@ -125,6 +127,6 @@ def listed_problems(checked: Case, content: dict) -> list[str]:
     return [problem.sentence for problem in all_problems(checked, Words(content, {}))]
 
 
-def warned(kind: str, found: list[ApprovalWarning]) -> list[ApprovalWarning]:
+def warned(kind: str, warnings: list[ApprovalWarning]) -> list[ApprovalWarning]:
     """Those warnings that are of a kind."""
-    return [each for each in found if each.id.rpartition("-")[0] == kind]
+    return [warning for warning in warnings if warning.id.rpartition("-")[0] == kind]

@@ -46,23 +46,23 @@ def letter(record: dict, pack: str, language: str = "en") -> dict:
 
 def kinds(record: dict, pack: str, language: str = "en", **content: object) -> list[str]:
     checked, own = checked_draft(record, pack, language, placeholders=NAMES)
-    found = find(checked, {**own, **content})
-    return [each.id.rpartition("-")[0] for each in found]
+    warnings = find(checked, {**own, **content})
+    return [warning.id.rpartition("-")[0] for warning in warnings]
 
 
 def sentences(record: dict, pack: str, kind: str, language: str = "en") -> list[str]:
-    found = find(*checked_draft(record, pack, language, placeholders=NAMES))
-    return [each.sentence for each in found if each.id.startswith(f"{kind}-")]
+    warnings = find(*checked_draft(record, pack, language, placeholders=NAMES))
+    return [warning.sentence for warning in warnings if warning.id.startswith(f"{kind}-")]
 
 
 def results(record: dict, pack: str, language: str = "en", *, asked: bool = False) -> dict[str, tuple[str, bool]]:
     """Result of each element, and whether it blocks."""
     request = RequestedReview(datetime.now(UTC), None) if asked else None
     checked, content = checked_draft(record, pack, language, placeholders=NAMES)
-    found = checklist.check(replace(checked, requested_review=request), Words(content))
-    return {each.id: (each.result, each.blocks) for each in found}
+    elements = checklist.check(replace(checked, requested_review=request), Words(content))
+    return {element.id: (element.result, element.blocks) for element in elements}
 
 
 def missing(record: dict, pack: str, **how: bool) -> set[str]:
     """The elements that stand in the way of an approval."""
-    return {name for name, found in results(record, pack, **how).items() if found == ("missing", True)}
+    return {name for name, result in results(record, pack, **how).items() if result == ("missing", True)}

@@ -21,26 +21,26 @@ class Words:
 
 
 def record(events: Any = None, subject: dict | None = None, **outcome: Any) -> dict[str, Any]:
-    told = {"action": "denied", "reasons": REASONS, **outcome}
-    return {"decision_id": "d", "subject": subject or {}, "events": events or {}, "outcome": told}
+    fields = {"action": "denied", "reasons": REASONS, **outcome}
+    return {"decision_id": "d", "subject": subject or {}, "events": events or {}, "outcome": fields}
 
 
 def elements(record: dict, pack: str, settings: dict | None = None, **content: Any) -> dict[str, ElementResult]:
     words = {**drafted(record, pack, placeholders=settings), **content}
-    return {each.id: each for each in checklist.check(case(record, pack), Words(words))}
+    return {element.id: element for element in checklist.check(case(record, pack), Words(words))}
 
 
 def asked(record: dict, pack: str) -> set[str]:
-    return {name for name, each in elements(record, pack).items() if each.result != "not_applicable"}
+    return {name for name, element in elements(record, pack).items() if element.result != "not_applicable"}
 
 
 def blocking(record: dict, pack: str, **content: Any) -> set[str]:
-    found = elements(record, pack, dict.fromkeys(packs()[pack].settings, "something"), **content).items()
-    return {name for name, each in found if each.result == "missing" and each.blocks}
+    checked = elements(record, pack, dict.fromkeys(packs()[pack].settings, "something"), **content).items()
+    return {name for name, element in checked if element.result == "missing" and element.blocks}
 
 
 def warned(record: dict, pack: str, **content: list[dict]) -> set[str]:
-    return {each.id.rpartition("-")[0] for each in warnings_of(record, pack, **content)}
+    return {warning.id.rpartition("-")[0] for warning in warnings_of(record, pack, **content)}
 
 
 def rights(record: dict, pack: str, **settings: str) -> str:
@@ -48,11 +48,11 @@ def rights(record: dict, pack: str, **settings: str) -> str:
 
 
 def saying(*reasons: str) -> dict[str, Any]:
-    return {"main_factors": [{"statement": each, "source": "outcome.reasons.0"} for each in reasons]}
+    return {"main_factors": [{"statement": reason, "source": "outcome.reasons.0"} for reason in reasons]}
 
 
 def due(given: dict, pack: str = HEALTH, clock: str = "pre_service") -> deadlines.Deadline:
     facts = Facts(json.dumps(given).encode())
-    found = deadlines.clock_deadline(packs()[pack], clock, facts, received_at=datetime(2027, 6, 1, tzinfo=UTC))
-    assert found
-    return found
+    deadline = deadlines.clock_deadline(packs()[pack], clock, facts, received_at=datetime(2027, 6, 1, tzinfo=UTC))
+    assert deadline
+    return deadline

@@ -46,8 +46,8 @@ def text(api, notice) -> str:
     return answer.content.decode()
 
 
-def contact(api, told: str) -> None:
-    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "placeholders": {"contact": told}}))
+def contact(api, address: str) -> None:
+    done(send(api, "PUT", "notice-settings", {"default_pack": "general", "placeholders": {"contact": address}}))
 
 
 @pytest.fixture
@@ -120,10 +120,10 @@ def older(recorded) -> dict:
 def test_an_older_one_is_cut_in_the_letter_and_says_so(recorded, older):
     for form in ("html", "text", "pdf"):
         assert recorded.get(f"/v1/notices/{older['notice_id']}/letter", format=form).status_code == 200
-    told = printed_fields(Notice.objects.get().recipient)
-    assert [len(line) for line in told["address"]] == [9, *[80] * 7]
-    assert all(line.endswith("…") for line in told["address"][1:])
-    assert (len(told["reference"]), told["reference"][-1]) == (256, "…")
+    fields = printed_fields(Notice.objects.get().recipient)
+    assert [len(line) for line in fields["address"]] == [9, *[80] * 7]
+    assert all(line.endswith("…") for line in fields["address"][1:])
+    assert (len(fields["reference"]), fields["reference"][-1]) == (256, "…")
 
 
 def test_an_older_one_is_shortened_before_the_notice_is_approved_or_mailed(recorded, older, signed_in):
@@ -161,9 +161,13 @@ def test_what_was_there_does_not_go(recorded, sent):
 def test_the_change_is_kept_with_who_made_it_and_without_what_it_says(recorded, sent, signed_in):
     editor = signed_in(Role.EDITOR, "editor@bank.example")
     done(readdress(editor, sent, REFERENCE | {"name": "Canary Person", "email": "canary@home.example"}))
-    (kept,) = shown(recorded, sent, "/history")["steps"]
-    assert (kept["kind"], kept["by"], kept["reason"]) == ("readdressed", "editor@bank.example", "email, name")
-    assert kept["at"]
+    (recipient_step,) = shown(recorded, sent, "/history")["steps"]
+    assert (recipient_step["kind"], recipient_step["by"], recipient_step["reason"]) == (
+        "readdressed",
+        "editor@bank.example",
+        "email, name",
+    )
+    assert recipient_step["at"]
     event = AuditEvent.objects.get(verb="notice.recipient_set")
     assert (event.actor_label, event.detail) == ("editor@bank.example", {"changed": ["email", "name"]})
     assert "changed to whom the approved letter goes" in editor.get(page(sent)).content.decode()

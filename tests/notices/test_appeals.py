@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 def obstacles(api, decision_id):
     record_id = api.get(f"/v1/decisions/{decision_id}").json()["record_id"]
-    (said,) = families.obstacles(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk])).values()
-    return said
+    (sentences,) = families.obstacles(Families(api.organization.pk, [Entry.objects.get(pk=record_id).pk])).values()
+    return sentences
 
 
 def delivered(api, decision_id):

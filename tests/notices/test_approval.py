@@ -55,7 +55,7 @@ def test_changes_are_asked_for_with_a_reason_and_the_notice_is_a_draft_again(api
     step(api, notice, "submit")
     assert done(step(api, notice, "request-changes", {"reason": "Name the income.", "revision": 1}))["state"] == "draft"
     steps = shown(api, notice, "/history")["steps"]
-    assert [(each["kind"], each["reason"], each["revision"]) for each in steps] == [
+    assert [(entry["kind"], entry["reason"], entry["revision"]) for entry in steps] == [
         ("submitted", "", 1),
         ("changes_requested", "Name the income.", 1),
     ]
@@ -194,7 +194,7 @@ def test_an_element_that_does_not_apply_blocks_no_longer_and_the_checklist_says_
     assert edited["problems"] == []
     approver = signed_in(Role.APPROVER)
     assert "waived_element-" in refused(step(approver, lacking, "approve"))
-    seen = {"acknowledge": [each["id"] for each in edited["warnings"]]}
+    seen = {"acknowledge": [warning["id"] for warning in edited["warnings"]]}
     assert done(step(approver, lacking, "approve", seen))["state"] == "approved"
 
 
@@ -202,8 +202,8 @@ def test_what_is_said_not_to_apply_stays_so_until_it_is_taken_back(api, lacking)
     exempt(api, lacking, specific_reasons="They went out before.")
     assert element(done(edit(api, lacking, title="New")), "specific_reasons")["result"] == "not_applicable"
     assert element(done(exempt(api, lacking)), "specific_reasons")["result"] == "missing"
-    said = [row["not_applicable"] for row in shown(api, lacking, "/history")["revisions"]]
-    assert said == [{}, *[{"specific_reasons": "They went out before."}] * 2, {}]
+    waived = [row["not_applicable"] for row in shown(api, lacking, "/history")["revisions"]]
+    assert waived == [{}, *[{"specific_reasons": "They went out before."}] * 2, {}]
 
 
 def test_an_element_of_no_such_name_is_refused_with_those_there_are(api, lacking):

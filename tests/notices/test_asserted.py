@@ -10,7 +10,7 @@ from accounts.roles import Role
 from notices import asserted
 from notices.models import Approval
 from tests.notices.conftest import approve_as_is, done, drafted, shown, step, warnings_of
-from tests.notices.test_letter_pdf import told
+from tests.notices.test_letter_pdf import pdf_text
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_letter_public_page_and_api_say_that_a_key_asserted_the_approval(api, cl
     for form in ("html", "text"):
         assert sentence in plain(api.get(letter, format=form).content.decode()), form
     pdf = PdfReader(BytesIO(api.get(letter, format="pdf").content))
-    assert sentence in plain(told(pdf))
+    assert sentence in plain(pdf_text(pdf))
     address = answered["public_address"].rpartition("/n/")[2]
     assert sentence in plain(client.get(f"/n/{address}").content.decode())
 

@@ -79,7 +79,7 @@ def editor(signed_in) -> Browser:
 
 
 @each_case(
-    ("entered", "status", "told"),
+    ("entered", "status", "message"),
     [
         ({"channel": "pigeon"}, 422, "not one of the available choices"),
         ({"channel": "post", "delivered_at": "2020-01-01T00:00"}, 409, "cannot be before the approval of the notice"),
@@ -88,9 +88,9 @@ def editor(signed_in) -> Browser:
         ({"channel": "email", "address": "nobody"}, 409, "This is no e-mail address."),
     ],
 )
-def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, editor, entered, status, told):
+def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, editor, entered, status, message):
     answer = do(editor, approved, "deliver", **entered, reference="Kept 1")
-    assert (answer.status_code, told in text(answer)) == (status, True)
+    assert (answer.status_code, message in text(answer)) == (status, True)
     assert 'value="Kept 1"' in answer.content.decode()
     assert (state(approved), Delivery.objects.count()) == ("approved", 0)
 

@@ -31,27 +31,29 @@ class _Form(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
+        attributes = dict(attrs)
         if tag == "form":
-            self.inside = "edit-notice" in (told.get("class") or "")
+            self.inside = "edit-notice" in (attributes.get("class") or "")
         if tag == "template":
             self.in_template = True
-        if not self.inside or self.in_template or not told.get("name"):
+        if not self.inside or self.in_template or not attributes.get("name"):
             return
         if tag == "textarea":
-            self.area = str(told["name"])
+            self.area = str(attributes["name"])
             self.fields[self.area] = ""
-        elif told.get("type") != "checkbox" or "checked" in told:
-            self.fields[str(told["name"])] = told.get("value") or ("on" if told.get("type") == "checkbox" else "")
+        elif attributes.get("type") != "checkbox" or "checked" in attributes:
+            self.fields[str(attributes["name"])] = attributes.get("value") or (
+                "on" if attributes.get("type") == "checkbox" else ""
+            )
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "template":
             self.in_template = False
         if tag == "textarea":
             # Browsers drop the line end after the tag, and send the others as CRLF.
-            told = self.fields.get(self.area, "").removeprefix("\n").replace("\n", "\r\n")
+            value = self.fields.get(self.area, "").removeprefix("\n").replace("\n", "\r\n")
             if self.area:
-                self.fields[self.area] = told
+                self.fields[self.area] = value
             self.area = ""
 
     def handle_data(self, data: str) -> None:
@@ -70,8 +72,8 @@ def form(browser, notice) -> dict[str, str]:
 
 def save(browser, notice, **changes: Any) -> Any:
     """Open the form, change some of its fields, and send it. Names are as in the form, with `__` for a dash."""
-    told = {name.replace("__", "-"): value for name, value in changes.items()}
-    return browser.post(page(notice, "edit-notice"), {**form(browser, notice), **told})
+    fields = {name.replace("__", "-"): value for name, value in changes.items()}
+    return browser.post(page(notice, "edit-notice"), {**form(browser, notice), **fields})
 
 
 def last() -> NoticeRevision:
@@ -79,7 +81,7 @@ def last() -> NoticeRevision:
 
 
 def items(*statements: str) -> list[dict[str, str]]:
-    return [{"statement": each, "source": SOURCE} for each in statements]
+    return [{"statement": statement, "source": SOURCE} for statement in statements]
 
 
 def said(section: str = "main_factors") -> list[str]:
@@ -172,7 +174,7 @@ def test_each_source_stands_with_the_value_that_it_leads_to(api, notice, editor)
     sources = ["events.application.loan_to_value", "events.moon", "events.application.self_employed"]
     done(edit(api, notice, main_factors=[{"statement": "x", "source": source} for source in sources]))
     body = editor.get(page(notice, "edit-notice")).content.decode()
-    values = [unescape(each) for each in re.findall(r'<output for="id_main_factors-\d-source">([^<]*)', body)]
+    values = [unescape(output) for output in re.findall(r'<output for="id_main_factors-\d-source">([^<]*)', body)]
     assert values == ["0.92", "leads nowhere in the record", "false", ""]
     offered = dict(re.findall(r'<option value="([^"]*)">([^<]*)</option>', body))
     assert offered["events.application.loan_to_value"] == "0.92"

@@ -12,7 +12,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("due_at", "told"),
+    ("due_at", "shown"),
     [
         ("2026-11-29T23:59:59+00:00", "in 9 days"),
         ("2026-12-20T23:59:59+00:00", "in 30 days"),
@@ -28,9 +28,9 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ("2025-11-20T12:00:00+00:00", "365 days late"),
     ],
 )
-def test_what_is_left_is_counted_in_days_of_the_calendar_and_under_a_day_in_hours(due_at, told):
+def test_what_is_left_is_counted_in_days_of_the_calendar_and_under_a_day_in_hours(due_at, shown):
     with time_machine.travel(NOON, tick=False):
-        assert time_left(datetime.fromisoformat(due_at)) == told
+        assert time_left(datetime.fromisoformat(due_at)) == shown
 
 
 def test_beneath_stands_the_date_and_what_is_late_is_marked():

@@ -79,10 +79,12 @@ def test_what_is_late_comes_first_and_each_view_and_search_shows_its_notices(que
 def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     done(edit(browser, queue["soon"], inputs_used=[{"statement": "No source.", "source": "nowhere"}]))
-    told = text(browser.get(QUEUE))
+    page_text = text(browser.get(QUEUE))
     days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
-    assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in told
-    assert f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem general en approver@example-bank" in told
+    assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in page_text
+    assert (
+        f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem general en approver@example-bank" in page_text
+    )
     assert shown_in(browser, "?queue=mine") == ["soon"]
 
 

@@ -63,10 +63,10 @@ def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, no
     with unguarded():
         NoticeRevision.objects.filter(number=2).update(cited={"events.application.loan_to_value": "0.85"})
     answer = signed_in(Role.AUDITOR).get(page(notice))
-    told = text(answer)
-    assert "The loan is too large. events.application.loan_to_value changed : it was 0.85 , now it is 0.92" in told
-    assert "events.application.self_employed false" in told
-    assert "The moon was full. events.moon not in the record" in told
+    page_text = text(answer)
+    assert "The loan is too large. events.application.loan_to_value changed : it was 0.85 , now it is 0.92" in page_text
+    assert "events.application.self_employed false" in page_text
+    assert "The moon was full. events.moon not in the record" in page_text
     assert "You are &lt;b&gt;self&lt;/b&gt;-employed." in answer.content.decode()
 
 
@@ -77,10 +77,10 @@ def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
     assert reason_at(answer, "Approve") == "Fix the blocking problem first."
 
 
-def in_order(answer, *told: str) -> bool:
+def in_order(answer, *passages: str) -> bool:
     """Whether a page says all of this, one after the other."""
-    found = [answer.content.decode().find(each) for each in told]
-    return min(found) >= 0 and found == sorted(found)
+    positions = [answer.content.decode().find(passage) for passage in passages]
+    return min(positions) >= 0 and positions == sorted(positions)
 
 
 def test_the_checklist_comes_before_the_verdicts_and_what_else_can_be_done_is_folded_away(api, notice, signed_in):
@@ -104,8 +104,8 @@ def test_elements_that_do_not_apply_are_folded_away_unless_somebody_said_so(api,
     browser = signed_in(Role.APPROVER)
     assert in_order(browser.get(page(draft)), ">Checklist<", "<summary>Not applicable", "Gives the credit score")
     done(exempt(api, draft, specific_reasons="They were told on the telephone."))
-    told = browser.get(page(draft))
-    assert in_order(told, "They were told on the telephone.", "<summary>Not applicable")
+    answer = browser.get(page(draft))
+    assert in_order(answer, "They were told on the telephone.", "<summary>Not applicable")
 
 
 def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_not_that_it_is_due(
@@ -113,12 +113,13 @@ def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_no
 ):
     Notice.objects.update(due_at=timezone.now() + timedelta(days=9))
     browser = signed_in(Role.EDITOR)
-    told = text(browser.get(page(approved)))
+    page_text = text(browser.get(page(approved)))
     assert re.search(
-        r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, no second person, without a grant\)", told
+        r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, no second person, without a grant\)",
+        page_text,
     )
-    assert f"on {timezone.now():%Y-%m-%d}" in told
-    assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in told
+    assert f"on {timezone.now():%Y-%m-%d}" in page_text
+    assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in page_text
     assert reason_at(browser.get(page(approved)), "Deliver") == ""
     done(step(api, approved, "deliveries", {"channel": "hand"}))
     answer = browser.get(page(approved))
@@ -151,9 +152,9 @@ def test_an_approval_keeps_comment_and_authority(notice, signed_in):
     assert answer.status_code == 302
     approval = Approval.objects.get()
     assert (approval.comment, approval.authority, approval.basis) == ("Checked.", "credit officer", "signed in")
-    told = text(browser.get(page(notice)))
-    assert "approved it as credit officer (signed in, without a grant) Checked." in told
-    assert "Once approved" not in told
+    page_text = text(browser.get(page(notice)))
+    assert "approved it as credit officer (signed in, without a grant) Checked." in page_text
+    assert "Once approved" not in page_text
 
 
 @pytest.mark.parametrize(("name", "field"), [("approve", "comment"), ("request-changes", "reason")])
@@ -213,8 +214,8 @@ def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
         assert reason_at(browser.get(page(notice)), label) == ""
         for _ in range(2):  # a page that is open twice says what is meant
             do(browser, notice, "hold", take=str(label == "Assign to me"))
-        found = Notice.objects.select_related("holder__user").get()
-        assert (found.holder and found.holder.user.email) == holder
+        row = Notice.objects.select_related("holder__user").get()
+        assert (row.holder and row.holder.user.email) == holder
 
 
 def test_letting_go_of_what_somebody_else_holds_by_now_takes_nothing_from_them(notice, signed_in):

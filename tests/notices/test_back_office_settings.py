@@ -32,7 +32,7 @@ from tests.support.unguarded import unguarded
 __all__ = ["offering"]
 pytestmark = pytest.mark.django_db
 
-PUT, IMPORT, PHRASES = (f"/admin/notices/phrase/{rest}" for rest in ("put/", "import/", ""))
+PUT, IMPORT, PHRASES = (f"/admin/notices/phrase/{action}" for action in ("put/", "import/", ""))
 GRANT, SETTINGS = "/admin/notices/authoritygrant/grant/", "/admin/notices/noticesettings/"
 PHRASE = {"language": "en", "key": "R01", "sentence": "Income is too low.", "owner": "Credit", "approved_version": "3"}
 HEAD = ",".join(COLUMNS)
@@ -79,25 +79,25 @@ def test_an_editor_sees_a_phrase_and_cannot_change_it(owner, signed_in):
 
 
 @each_case(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"language": "xx"}, "xx is not one of the available choices"),
         ({"sentence": " "}, "Give a sentence or a label, or withhold the field."),
     ],
 )
-def test_a_phrase_that_no_draft_would_use_is_refused(owner, changes, told):
+def test_a_phrase_that_no_draft_would_use_is_refused(owner, changes, message):
     answer = owner.submit(PUT, **{**PHRASE, **changes})
-    assert (answer.status_code, told in text(answer)) == (422, True)
+    assert (answer.status_code, message in text(answer)) == (422, True)
     assert not Phrase.objects.exists()
 
 
 def test_a_phrase_is_a_sentence_or_a_label_or_withheld(owner):
     for key, words in (("a", {"label": "Income"}), ("b", {"withheld": "on"}), ("c", {"sentence": "Income."})):
         assert owner.submit(PUT, language="de", key=key, **words).status_code == 302
-    told = text(owner.get(PHRASES))
-    assert "a de Income -" in told
-    assert "b de withheld - -" in told
-    assert told.count("withheld -") == 1, "nothing is said where nothing is withheld"
+    page_text = text(owner.get(PHRASES))
+    assert "a de Income -" in page_text
+    assert "b de withheld - -" in page_text
+    assert page_text.count("withheld -") == 1, "nothing is said where nothing is withheld"
 
 
 def send(browser, table: str | bytes):
@@ -115,7 +115,7 @@ def test_a_table_is_taken_as_a_whole(owner):
 
 
 @each_case(
-    ("table", "told"),
+    ("table", "message"),
     [
         (f"{HEAD}\nen,R01,Fine.,,,,\nen,R02,Not fine.,,perhaps,,\n", "Line 3: withheld is yes, no or empty."),
         (f"{HEAD}\nen,R01,Fine.,,,,\nen,R01,Again.,,,,\n", "Line 3: this key is there twice in this language."),
@@ -129,9 +129,9 @@ def test_a_table_is_taken_as_a_whole(owner):
         (f"{HEAD}\n" + "x" * settings.FILE_UPLOAD_MAX_MEMORY_SIZE, "Choose a file of less than 1 MiB."),
     ],
 )
-def test_a_table_that_cannot_be_taken_says_where_and_nothing_of_it_is(owner, table, told):
+def test_a_table_that_cannot_be_taken_says_where_and_nothing_of_it_is(owner, table, message):
     answer = send(owner, table)
-    assert (answer.status_code, told in text(answer)) == (422, True), text(answer)[-600:]
+    assert (answer.status_code, message in text(answer)) == (422, True), text(answer)[-600:]
     assert not Phrase.objects.exists()
 
 
@@ -167,7 +167,7 @@ def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(org
 
 
 @each_case(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"valid_to": "2025-12-31"}, "Valid to The grant ends before it begins."),
         ({"valid_from": "soon"}, "Enter a valid date."),
@@ -176,10 +176,10 @@ def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(org
         ({"member": "0"}, "not one of the available choices"),
     ],
 )
-def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(approver, owner, changes, told):
+def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(approver, owner, changes, message):
     entered = {"member": str(approver.pk), "authority": "any", "valid_from": "2026-01-01", "evidence": "Kept here"}
     answer = owner.submit(GRANT, **{**entered, **changes})
-    assert (answer.status_code, told in text(answer)) == (422, True), text(answer)[-600:]
+    assert (answer.status_code, message in text(answer)) == (422, True), text(answer)[-600:]
     assert "Kept here" in text(answer)
     assert not AuthorityGrant.objects.exists()
 
@@ -217,17 +217,17 @@ def test_settings_that_cannot_be_are_refused_and_kept_on_the_page(owner, changes
 def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
     pack = packs()[pack_id]
     answer = owner.get(reverse("admin:notice-pack", args=[pack_id]))
-    told = text(answer)
+    page_text = text(answer)
     words = pack.text(pack.languages[0])
     for element in pack.elements:
-        assert words.labels[element.id] in told
-        assert element.citation in told
-    assert pack.digest in told
+        assert words.labels[element.id] in page_text
+        assert element.citation in page_text
+    assert pack.digest in page_text
     assert words.framework in text(owner.get(reverse("admin:notice-packs")))
 
 
 @each_case(
-    ("day", "pack_id", "told"),
+    ("day", "pack_id", "status"),
     [
         ("2026-11-20", "us_ca_admt", "enacted, in force from 2027-01-01"),
         ("2027-01-01", "us_ca_admt", "in force since 2027-01-01"),
@@ -236,11 +236,11 @@ def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
         ("2026-11-20", "general", "a policy, no law, from 2026-01-01"),
     ],
 )
-def test_whether_a_law_is_in_force_is_told_by_the_date(approver, day, pack_id, told):
+def test_whether_a_law_is_in_force_is_told_by_the_date(approver, day, pack_id, status):
     with time_machine.travel(f"{day}T00:00:00Z"):
         browser = signed_in_(approver.user)
-        assert f"Status {told} Languages" in text(browser.get(reverse("admin:notice-pack", args=[pack_id])))
-        assert told in text(browser.get(reverse("admin:notice-packs")))
+        assert f"Status {status} Languages" in text(browser.get(reverse("admin:notice-pack", args=[pack_id])))
+        assert status in text(browser.get(reverse("admin:notice-packs")))
 
 
 def test_who_may_only_look_at_the_settings_reads_why_before_the_fields(signed_in):
@@ -254,9 +254,9 @@ def test_a_pack_that_is_none_is_not_found(owner):
 
 def test_the_report_counts_by_pack_and_names_unverified_authority(api, notice, approved, owner):
     Notice.objects.update(due_at="2020-01-01T00:00Z")
-    told = text(owner.get(reverse("admin:notice-report")))
-    assert "general 1 0 0 1 1" in told
-    assert "Reviewer 7 as credit officer , asserted by key" in told
+    page_text = text(owner.get(reverse("admin:notice-report")))
+    assert "general 1 0 0 1 1" in page_text
+    assert "Reviewer 7 as credit officer , asserted by key" in page_text
 
 
 # ── requests for review ──
@@ -352,11 +352,11 @@ def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api,
     with time_machine.travel("2027-02-01T12:00Z"):
         row = ask(api, notice, email="person@example.com")
     browser = signed_in(Role.EDITOR)
-    told = text(browser.get(reverse("admin:notices_reviewrequest_change", args=[row.pk])))
-    assert f"2027-02-01 12:00 UTC. The page showed the person the reference R-{row.pk}." in told
-    assert "The confirming email is waiting to be sent." in told
-    assert "Answer due 2027-03-18 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in told
-    assert "Acknowledgement due 2027-02-16 by 11 CCR 7021(a) (guidance): 10 business days after" in told
+    page_text = text(browser.get(reverse("admin:notices_reviewrequest_change", args=[row.pk])))
+    assert f"2027-02-01 12:00 UTC. The page showed the person the reference R-{row.pk}." in page_text
+    assert "The confirming email is waiting to be sent." in page_text
+    assert "Answer due 2027-03-18 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in page_text
+    assert "Acknowledgement due 2027-02-16 by 11 CCR 7021(a) (guidance): 10 business days after" in page_text
     assert f"R-{row.pk} in " in text(browser.get("/admin/notices/reviewrequest/"))
 
 

@@ -26,8 +26,8 @@ def letter(api, notice, form: str) -> str:
     return answer.content.decode()
 
 
-def one(told: str, source: str = "outcome.reasons.0") -> list[dict]:
-    return [{"statement": told, "source": source}]
+def one(statement: str, source: str = "outcome.reasons.0") -> list[dict]:
+    return [{"statement": statement, "source": source}]
 
 
 # ── much ──
@@ -105,13 +105,13 @@ def test_markup_in_a_recipient_and_in_the_organization_s_name_is_text_too(api, o
 
 def test_text_of_every_script_comes_back_as_it_was_sent_and_can_be_printed(api, notice):
     texts = [HEBREW, OVERRIDE, "👩‍⚖️ decided.", "x" * 100_000, "\u2028 \u0085 \t end."]
-    told = [item for text in texts for item in one(text)]
-    edited = done(edit(api, notice, main_factors=told))
-    assert edited["content"]["main_factors"] == told
+    statements = [item for text in texts for item in one(text)]
+    edited = done(edit(api, notice, main_factors=statements))
+    assert edited["content"]["main_factors"] == statements
     done(approve_as_answered(api, edited))
     for form in ("html", "text"):
         letter(api, notice, form)
-    assert json.loads(letter(api, notice, "proof"))["content"]["main_factors"] == told
+    assert json.loads(letter(api, notice, "proof"))["content"]["main_factors"] == statements
 
 
 def test_a_sentence_from_right_to_left_is_marked_as_such(api, notice):

@@ -240,9 +240,11 @@ def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("told", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700])
-def test_what_a_page_or_ten_hold_is_made_as_pdf(told):
-    assert letters.render_pdf(letter({"main_factors": [{"statement": told, "source": "outcome.action"}]}), "a4")
+@pytest.mark.parametrize(
+    "passage", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700]
+)
+def test_what_a_page_or_ten_hold_is_made_as_pdf(passage):
+    assert letters.render_pdf(letter({"main_factors": [{"statement": passage, "source": "outcome.action"}]}), "a4")
 
 
 # ── edits ──
@@ -251,10 +253,10 @@ LONG = {"decision_id": "long", "outcome": {"action": "denied"}, "text": "y" * 30
 
 
 def spellings(word: str) -> list[list[str]]:
-    found: list[list[str]] = [[]]
+    groups: list[list[str]] = [[]]
     for character in word:
-        found = [[*before, way] for before in found for way in (character, f"\\u{ord(character):04x}")]
-    return found
+        groups = [[*before, way] for before in groups for way in (character, f"\\u{ord(character):04x}")]
+    return groups
 
 
 @DATABASE

@@ -94,11 +94,11 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
 
 @pytest.mark.parametrize("what", MISTAKES)
 def test_a_mistake_is_named_with_file_and_line(credit: Path, what: str):
-    file, old, new, said = MISTAKES[what]
+    file, old, new, message = MISTAKES[what]
     line = change(credit / file, old, new)
     with pytest.raises(BrokenPack) as broken:
         load(credit)
-    named = [one for one in broken.value.problems if said in one]
+    named = [one for one in broken.value.problems if message in one]
     assert named, broken.value.problems
     places = {one.split(": ")[0].rsplit(":", 1)[0] for one in named}
     assert places == {f"us_ecoa_fcra/{file}"}
@@ -162,7 +162,7 @@ def refused_near(line: int, directory: Path, named: str) -> None:
         load(directory)
     lines = [int(one.split(":")[1]) for one in broken.value.problems if named in one]
     assert lines, broken.value.problems
-    assert all(line - 5 <= found <= line + 1 for found in lines), (line, broken.value.problems)
+    assert all(line - 5 <= number <= line + 1 for number in lines), (line, broken.value.problems)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def problems(root: Path) -> Sequence[str]:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (remove_text, "us_ecoa_fcra/text.en.toml:1: cannot be read"),
         (remove_pack, "us_ecoa_fcra/pack.toml:1: cannot be read"),
@@ -295,9 +295,9 @@ def problems(root: Path) -> Sequence[str]:
         (spoil_bytes, "us_ecoa_fcra/text.en.toml:2: is not UTF-8"),
     ],
 )
-def test_missing_unreadable_and_extra_files_are_named(credit: Path, spoil: Callable[[Path], None], said: str):
+def test_missing_unreadable_and_extra_files_are_named(credit: Path, spoil: Callable[[Path], None], message: str):
     spoil(credit)
-    assert [one for one in problems(credit.parent) if one.startswith(said)]
+    assert [one for one in problems(credit.parent) if one.startswith(message)]
 
 
 def test_the_directory_is_named_like_the_pack(credit: Path):

@@ -49,7 +49,7 @@ def result(checked: dict, element: str) -> str:
 def test_a_letter_that_would_come_out_empty_or_under_another_law_is_not_approved(api, notice, changes, problem):
     notice = drafted(api, pack="gdpr_22")
     edited = done(edit(api, notice, **changes))
-    assert any(problem in each for each in edited["problems"])
+    assert any(problem in sentence for sentence in edited["problems"])
     assert problem in refused(approve(api, notice))
 
 
@@ -86,9 +86,9 @@ def test_a_letter_that_leaves_something_out_has_to_say_so(api, withholding):
     inputs = [item for item in withholding["content"]["inputs_used"] if "loan_to_value" not in item["source"]]
     edit(api, withholding, inputs_used=inputs)
     problem = refused(approve(api, withholding))
-    said = "We have left some information out of this letter."
-    assert said in problem
-    edit(api, withholding, rights=[*withholding["content"]["rights"], said])
+    withheld = "We have left some information out of this letter."
+    assert withheld in problem
+    edit(api, withholding, rights=[*withholding["content"]["rights"], withheld])
     assert done(approve_as_is(api, withholding))["state"] == "approved"
 
 
@@ -99,7 +99,7 @@ def test_what_a_law_asks_for_by_name_and_is_withheld_is_left_out_too(api):
     notice = drafted(api, decision_id)
     silent = [right for right in notice["content"]["rights"] if not right.startswith("We have left")]
     assert silent != notice["content"]["rights"]
-    assert any("withholds a part" in each for each in done(edit(api, notice, rights=silent))["problems"])
+    assert any("withholds a part" in problem for problem in done(edit(api, notice, rights=silent))["problems"])
 
 
 def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api, notice):
@@ -110,7 +110,7 @@ def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api,
 def test_nothing_is_drafted_to_check_a_notice(api, withholding, monkeypatch):
     monkeypatch.setattr("notices.drafting.writer.StatementWriter.write", None)
     monkeypatch.setattr("notices.drafting.writer.StatementWriter.write_inputs", None)
-    assert any("withholds a part" in each for each in shown(api, withholding)["problems"])
+    assert any("withholds a part" in problem for problem in shown(api, withholding)["problems"])
 
 
 # ── the record's own values in locked texts ──

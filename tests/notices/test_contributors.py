@@ -244,7 +244,7 @@ def lacking(api) -> dict:
 
 
 def blocking(notice: dict) -> dict[str, str]:
-    missing = [each["id"] for each in notice["elements"] if each["blocks"] and each["result"] == "missing"]
+    missing = [element["id"] for element in notice["elements"] if element["blocks"] and element["result"] == "missing"]
     assert missing
     return dict.fromkeys(missing, "It went out before.")
 
@@ -275,8 +275,8 @@ def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_be
     done(step(signed_in(Role.APPROVER), lacking, "approve", {"acknowledge": warnings_of(api, lacking)}))
     version = done(step(key, lacking, "versions"))
     done(edit(key, version, title="Shorter"))
-    for each in (key, sibling):
-        assert "does not apply" in refused(approve(each, version))
+    for caller in (key, sibling):
+        assert "does not apply" in refused(approve(caller, version))
 
 
 def test_a_key_of_nobody_s_that_waived_cannot_approve_either(api, lacking, signed_in):
@@ -302,9 +302,9 @@ def test_a_key_that_took_a_waiver_over_unchanged_may_approve(api, lacking, signe
 
 def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
     done(exempt(signed_in(Role.EDITOR), lacking, **blocking(lacking)))
-    advice = next(each["id"] for each in lacking["elements"] if not each["blocks"])
-    kept = blocking(lacking)
-    done(exempt(api, lacking, **kept | {advice: "Not here."}))
+    advice = next(element["id"] for element in lacking["elements"] if not element["blocks"])
+    blocked = blocking(lacking)
+    done(exempt(api, lacking, **blocked | {advice: "Not here."}))
     assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 

@@ -87,9 +87,9 @@ def due(day: str, **clock: Any) -> datetime:
 def test_the_samples_are_due_when_a_calendar_says(
     decision_id: str, pack: str, what: Any, expected: list[tuple[str, str]]
 ):
-    found = compute(in_force(pack), sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
-    assert [(one.clock, one.due_at) for one in found] == [(clock, utc(day)) for clock, day in expected]
-    assert not any(one.assumed for one in found)
+    computed = compute(in_force(pack), sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
+    assert [(one.clock, one.due_at) for one in computed] == [(clock, utc(day)) for clock, day in expected]
+    assert not any(one.assumed for one in computed)
 
 
 def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Facts:
@@ -120,8 +120,8 @@ def request_for_care(plan: str, urgency: str = "standard", **outcome: Any) -> Fa
 def test_each_plan_has_the_time_limits_of_its_own_rules(facts: Facts, expected: list[tuple[str, datetime]]):
     """CMS-0057-F: neither for plans of the exchanges nor for drugs. 45 CFR 147.136(b)(3)(i): individual plans have the
     time limits of employer plans."""
-    found = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
-    assert [(one.clock, one.due_at) for one in found] == expected
+    computed = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    assert [(one.clock, one.due_at) for one in computed] == expected
 
 
 @each_case("name", sorted(packs()))
@@ -203,12 +203,12 @@ def test_a_law_that_was_not_in_force_on_the_day_of_the_decision_sets_no_deadline
     facts = record(decided_at=f"{day}T09:00:00Z", events=events, outcome={"action": "denied"})
     times = {"received_at": utc("2027-06-01"), "requested_at": utc("2027-06-01")}
     purposes: list[Any] = ["notice", "answer", "acknowledgement"]
-    found = [one for what in purposes for one in compute(pack, facts, what=what, **times)]
-    assert bool(found) is runs
+    computed = [one for what in purposes for one in compute(pack, facts, what=what, **times)]
+    assert bool(computed) is runs
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "explanation"),
     [
         ("2027-02-09T10:00:00Z", "when the person asked for access: until the end of March 26, 2027 (UTC)."),
         ("2027-03-01T10:00:00Z", "By the record, the person asked for access after the service received it; the true "
@@ -216,10 +216,10 @@ def test_a_law_that_was_not_in_force_on_the_day_of_the_decision_sets_no_deadline
         ("soon", "The record does not say when the person asked for access; the true deadline may be earlier."),
     ],
 )  # fmt: skip
-def test_a_deadline_says_why_another_moment_stands_in(asked: str, told: str):
+def test_a_deadline_says_why_another_moment_stands_in(asked: str, explanation: str):
     facts = record(decided_at="2027-02-01T09:00:00Z", events={"access_request": {"received_at": asked}})
     [deadline] = compute(packs()["us_ca_admt"], facts, received_at=utc("2027-02-10"))
-    assert deadline.arithmetic.endswith(told)
+    assert deadline.arithmetic.endswith(explanation)
 
 
 def test_an_answer_has_no_deadline_until_the_person_asks():
@@ -241,8 +241,8 @@ def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
         events={"request": {"urgency": "expedited", "received_at": "2026-11-09T10:00:00Z"}},
         outcome={"claim_type": "pre_service"},
     )
-    found = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
-    assert [(one.clock, one.due_at) for one in found] == [
+    computed = compute(packs()["us_health_denial"], facts, received_at=RECEIVED)
+    assert [(one.clock, one.due_at) for one in computed] == [
         ("urgent", utc("2026-11-12", "10:00:00")),
         ("pre_service", utc("2026-11-24")),
     ]
@@ -318,15 +318,15 @@ def test_the_nearest_known_fact_stands_in_for_an_unknown_one(
     assert deadline.arithmetic.endswith(f"may be {remark}." if remark else "(UTC).")
 
 
-@pytest.mark.parametrize("told", ["9999-12-31T23:59:59-14:00", "9999-12-31", "2026-11-20T09:00:01Z"])
-def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_nothing(told: str):
-    [deadline] = compute(a_pack(days=30), record(decided_at=told), received_at=RECEIVED)
+@pytest.mark.parametrize("decided_at", ["9999-12-31T23:59:59-14:00", "9999-12-31", "2026-11-20T09:00:01Z"])
+def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_nothing(decided_at: str):
+    [deadline] = compute(a_pack(days=30), record(decided_at=decided_at), received_at=RECEIVED)
     assert deadline.assumed
     assert deadline.triggered_at == RECEIVED
 
 
 @each_case(
-    ("told", "read"),
+    ("text", "read"),
     [
         ("2026-11-09T11:30:12-06:00", "2026-11-09T11:30:12-06:00"),
         ("2026-11-09 11:30:12.5Z", "2026-11-09T11:30:12.500000+00:00"),
@@ -345,9 +345,9 @@ def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_
         (["2026-11-09"], None),
     ],
 )
-def test_times_are_read_as_records_tell_them(told: Any, read: str | None):
-    found = parse_moment(told)
-    assert (found.isoformat() if found else None) == read
+def test_times_are_read_as_records_tell_them(text: Any, read: str | None):
+    moment = parse_moment(text)
+    assert (moment.isoformat() if moment else None) == read
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -376,10 +376,10 @@ def test_whatever_a_record_holds_a_running_clock_has_a_deadline(
     received_at = received.replace(tzinfo=UTC)
     pack = packs()[clock[0]].model_copy(update={"clocks": (packs()[clock[0]].clock(clock[1]),)})
     facts = record(decided_at=decided, events=events)
-    found = compute(pack, facts, received_at=received_at)
+    computed = compute(pack, facts, received_at=received_at)
     is_running = pack.clocks[0].applies_to(facts.get) and pack.in_effect(decided_on(facts, received_at))
-    assert len(found) == is_running
-    for deadline in found:
+    assert len(computed) == is_running
+    for deadline in computed:
         assert deadline.triggered_at <= min(received_at, deadline.due_at)
 
 

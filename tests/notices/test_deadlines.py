@@ -179,11 +179,11 @@ def test_a_reminder_names_notices_and_nobody_s_name(due, mailoutbox, settings):
     with time_machine.travel(AT_RISK):
         tasks.remind()
     (message,) = mailoutbox
-    told = "\n".join([message.subject, message.body, *(part.content for part in message.alternatives)])
-    assert due["notice_id"] in told
-    assert settings.BASE_URL in told
+    mail = "\n".join([message.subject, message.body, *(part.content for part in message.alternatives)])
+    assert due["notice_id"] in mail
+    assert settings.BASE_URL in mail
     for private in ("A. Person", "application 7", due["content"]["title"], "denied"):
-        assert private not in told
+        assert private not in mail
 
 
 def test_a_reminder_that_waited_until_all_was_done_is_not_sent(api, due, mailoutbox, settings):

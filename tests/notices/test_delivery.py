@@ -149,11 +149,11 @@ def test_the_mail_around_the_letter_tells_nothing_of_what_it_says(api, addressed
     deliver(api, addressed, "email")
     tasks.deliver_letters()
     (message,) = mailoutbox
-    told = "\n".join([message.subject, message.body, *(part.content for part in message.alternatives)])
+    mail = "\n".join([message.subject, message.body, *(part.content for part in message.alternatives)])
     assert "Example Bank" in message.subject
-    assert addressed["public_address"] in told
+    assert addressed["public_address"] in mail
     for private in ("A. Person", addressed["content"]["title"], "denied", "0.92"):
-        assert private not in told
+        assert private not in mail
 
 
 def test_the_address_given_comes_before_the_recipient_s(api, addressed, mailoutbox):

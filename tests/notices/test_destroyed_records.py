@@ -53,8 +53,8 @@ def test_no_notice_is_drafted_edited_or_approved(api, notice, destroy):
 
 def test_the_checklist_says_why_it_is_empty_and_the_words_lists_and_history_stand(api, notice, destroy):
     destroy()
-    for rest in ("", "/checklist"):
-        seen = shown(api, notice, rest)
+    for suffix in ("", "/checklist"):
+        seen = shown(api, notice, suffix)
         assert (seen["elements"], seen["citations"], seen["deadline"]) == ([], [], None)
         assert seen["problems"] == [seen["fault"]]
     assert shown(api, notice)["content"] == notice["content"]

@@ -60,8 +60,8 @@ def test_finding_differences_grows_as_the_texts_do(sides):
 @pytest.mark.parametrize("text", ["a ", "a\n", "ab ba ", "\n"])
 def test_comparing_revisions_grows_as_they_do(text):
     def revisions(size: int) -> tuple[NoticeRevision, NoticeRevision]:
-        told = text * (size // len(text))
-        one, other = ({"title": title, "rights": [told + title, told]} for title in ("One", "Two"))
+        repeated = text * (size // len(text))
+        one, other = ({"title": title, "rights": [repeated + title, repeated]} for title in ("One", "Two"))
         return NoticeRevision(content=one, not_applicable={}), NoticeRevision(content=other, not_applicable={})
 
     assert_linear(lambda both: compare(*both), revisions, 100_000)

@@ -115,7 +115,7 @@ def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, r
 
     def filled(model, columns):
         rows = list(model._base_manager.values(*columns))
-        return {name for name in columns for each in rows if each[name] not in ("", {}, None, b"")}
+        return {name for name in columns for values in rows if values[name] not in ("", {}, None, b"")}
 
     emptied = {model: personal_data.of(model, Fate.EMPTIED) for model in personal_data.declared()}
     deleted = {model: personal_data.of(model, Fate.DELETED) for model in personal_data.declared()}
@@ -145,10 +145,10 @@ def test_lists_queues_and_what_is_due_do_not_show_it(api, notice, disposed):
 
 
 def test_whatever_is_asked_of_it_answers_with_the_disposal(api, notice, disposed):
-    gone = {str(each.pk) for each in disposed}
-    for rest in ("", "/checklist", "/history", "/letter", "/deliveries"):
-        answer = api.get(f"/v1/notices/{notice['notice_id']}{rest}")
-        assert answer.status_code == 410, rest
+    gone = {str(old.pk) for old in disposed}
+    for suffix in ("", "/checklist", "/history", "/letter", "/deliveries"):
+        answer = api.get(f"/v1/notices/{notice['notice_id']}{suffix}")
+        assert answer.status_code == 410, suffix
         assert answer.json()["disposal"]["record_id"] in gone
     for answer in (
         edit(api, notice, title="New"),
@@ -208,8 +208,8 @@ def test_its_public_page_says_what_it_can_still_prove_and_takes_no_request(api, 
     text = answer.content.decode()
     assert answer.status_code == 200
     sealed = SealedNotice.objects.get()
-    for told in (api.organization.name, sealed.letter_digest, sealed.record.key_id, str(sealed.pk), ">3</dd>"):
-        assert told in text
+    for passage in (api.organization.name, sealed.letter_digest, sealed.record.key_id, str(sealed.pk), ">3</dd>"):
+        assert passage in text
     assert MARK not in text
     assert "<form" not in text
     assert Client().post(f"/n/{row.address}", {"code": "AAAA-AAAA"}).status_code == 410

@@ -69,7 +69,7 @@ def test_every_decision_gets_a_notice_and_a_second_run_finds_nothing_to_do(loans
     ],
 )
 def test_filters_choose_as_they_do_in_the_api(loans, run, filters, expected):
-    run(*[f"--filter={each}" for each in filters])
+    run(*[f"--filter={condition}" for condition in filters])
     assert noticed() == expected
 
 
@@ -148,9 +148,9 @@ def test_a_record_that_cannot_be_read_is_named_and_the_others_are_done(api, loan
         vaults.current().delete(object_key(record.organization_id, record.pk))
     with pytest.raises(CommandError, match="1 records could not be read"):
         run()
-    said = capsys.readouterr()
-    assert "5 notices drafted" in said.out
-    assert "loan-2" in said.err
+    output = capsys.readouterr()
+    assert "5 notices drafted" in output.out
+    assert "loan-2" in output.err
     assert noticed() == sorted({*loans} - {"loan-2"})
 
 

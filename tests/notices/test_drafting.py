@@ -6,7 +6,7 @@ import pytest
 from notices.packs import packs
 from notices.phrasebook import Phrase
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, told
+from tests.notices.drafts import LANGUAGES, drafted, factors, inputs, statement_texts
 
 # ── labels ──
 
@@ -54,7 +54,7 @@ def test_fields_of_one_name_are_told_apart_by_their_events():
         "valuation": {"source": "A", "requested_at": "2026-11-05", "inputs": {"source": "B"}},
         "document_check": {"source": "C", "requested_at": "2026-11-06", "pages_read": 8},
     }
-    assert told(drafted({"events": events}), "inputs_used") == [
+    assert statement_texts(drafted({"events": events}), "inputs_used") == [
         "Source (valuation): A.",
         "Valuation requested on November 5, 2026.",
         "Inputs source: B.",
@@ -74,19 +74,24 @@ def test_fields_of_one_name_are_told_apart_by_their_events():
     ],
 )
 def test_a_label_of_one_word_names_its_event_but_for_what_came_from_the_person(events, expected: str):
-    assert told(drafted({"events": events}), "inputs_used") == [expected]
+    assert statement_texts(drafted({"events": events}), "inputs_used") == [expected]
 
 
 def test_the_times_of_steps_are_told_only_where_there_is_nothing_else_to_tell():
     step = {"started_at": "2026-11-05T10:00:00Z", "completed_at": "2026-11-06T10:00:00Z"}
-    assert told(drafted({"events": {"scoring": step}})) == [
+    assert statement_texts(drafted({"events": {"scoring": step}})) == [
         "Scoring started on November 5, 2026.",
         "Scoring completed on November 6, 2026.",
     ]
     events = {"application": {"completed_at": "2026-11-04"}, "scoring": {**step, "completed_on": "in part"}}
-    assert told(drafted({"events": events})) == ["Application completed on November 4, 2026.", "Completed on: in part."]
+    assert statement_texts(drafted({"events": events})) == [
+        "Application completed on November 4, 2026.",
+        "Completed on: in part.",
+    ]
     phrase = Phrase(key="completed_at", sentence="We were done on {value}.")
-    assert "We were done on November 6, 2026." in told(drafted({"events": {"scoring": step}}, "general", "en", phrase))
+    assert "We were done on November 6, 2026." in statement_texts(
+        drafted({"events": {"scoring": step}}, "general", "en", phrase)
+    )
 
 
 def test_events_in_a_list_go_by_their_names_and_without_names_by_their_numbers():
@@ -96,7 +101,7 @@ def test_events_in_a_list_go_by_their_names_and_without_names_by_their_numbers()
         {"name": 5},
         "note",
     ]
-    assert told(drafted({"events": events}), "inputs_used") == [
+    assert statement_texts(drafted({"events": events}), "inputs_used") == [
         "Source (claims check): A.",
         "Source (step 2): B.",
         "Step 2 received on November 6, 2026.",
@@ -107,7 +112,7 @@ def test_events_in_a_list_go_by_their_names_and_without_names_by_their_numbers()
 
 def test_events_of_one_name_are_numbered():
     events = [{"name": "check", "score": 1}, {"name": "call", "score": 2}, {"name": "check", "score": 3}]
-    assert told(drafted({"events": events}), "inputs_used") == [
+    assert statement_texts(drafted({"events": events}), "inputs_used") == [
         "Score (check no. 1): 1.",
         "Score (call): 2.",
         "Score (check no. 2): 3.",
@@ -123,17 +128,17 @@ def test_events_of_one_name_are_numbered():
     ],
 )
 def test_what_was_denied_is_what_the_record_s_events_call_it(events, action):
-    assert told(drafted({"events": events, "outcome": {"action": "denied"}}), "decision_summary") == [action]
+    assert statement_texts(drafted({"events": events, "outcome": {"action": "denied"}}), "decision_summary") == [action]
 
 
 def test_an_unknown_action_is_told_as_it_is():
     content = drafted({"outcome": {"action": "held_over"}})
-    assert told(content) == ["The decision: held over."]
+    assert statement_texts(content) == ["The decision: held over."]
 
 
 def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
     content = drafted({"approval": {"human_involvement": "none", "authority": "rule 1.3"}})
-    assert told(content, "role_of_automated_system") == [
+    assert statement_texts(content, "role_of_automated_system") == [
         "No person took part in the decision.",
         "Whoever decided had this authority: rule 1.3.",
     ]
@@ -141,24 +146,24 @@ def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
 
 def test_a_system_that_decided_alone_was_used_and_one_that_did_not_took_part():
     alone = {"system": {"name": "X"}, "outcome": {"solely_automated": True}}
-    assert told(drafted(alone)) == [
+    assert statement_texts(drafted(alone)) == [
         "We used the automated system X.",
         "The decision was made by the automated system alone.",
     ]
-    assert told(drafted(alone, "general", "de"))[0] == "Wir haben das automatische System X verwendet."
-    assert told(drafted(alone, "general", "fr"))[0] == "Nous avons utilisé le système automatisé X."
+    assert statement_texts(drafted(alone, "general", "de"))[0] == "Wir haben das automatische System X verwendet."
+    assert statement_texts(drafted(alone, "general", "fr"))[0] == "Nous avons utilisé le système automatisé X."
     silent = drafted({"system": {"name": "X"}})
-    assert told(silent) == ["An automated system named X took part in the decision."]
+    assert statement_texts(silent) == ["An automated system named X took part in the decision."]
 
 
 def test_that_the_system_s_result_weighed_materially_is_told_where_it_did():
     record = {"outcome": {"materially_influenced_by_system": True}}
-    assert [told(drafted(record, "general", language)) for language in LANGUAGES] == [
+    assert [statement_texts(drafted(record, "general", language)) for language in LANGUAGES] == [
         ["The system’s result weighed materially in the decision."],
         ["Das Ergebnis des Systems hatte bei der Entscheidung erhebliches Gewicht."],
         ["Le résultat du système a eu un poids important dans la décision."],
     ]
-    assert told(drafted({"outcome": {"materially_influenced_by_system": False}})) == []
+    assert statement_texts(drafted({"outcome": {"materially_influenced_by_system": False}})) == []
 
 
 # ── reasons and factors ──
@@ -215,10 +220,10 @@ def test_an_input_that_the_letter_has_told_is_told_again_only_where_nothing_else
     factor = {"factor": "savings", "path": "events.check.savings_gbp", "direction": "adverse"}
     outcome = {"principal_factors": [factor], "weeks_paid": 5}
     events = {"check": {**EVENTS["check"], "weeks_paid": 5}}
-    assert told(drafted({"events": events, "outcome": outcome}), "inputs_used") == ["Licensed (check): yes."]
+    assert statement_texts(drafted({"events": events, "outcome": outcome}), "inputs_used") == ["Licensed (check): yes."]
     again = drafted({"events": {"check": {"savings_gbp": 7420, "weeks_paid": 5}}, "outcome": outcome})
-    assert told(again, "inputs_used") == ["Savings (check): £7,420.", "Weeks paid: 5."]
-    assert told(again, "decision_summary", "main_factors") == [
+    assert statement_texts(again, "inputs_used") == ["Savings (check): £7,420.", "Weeks paid: 5."]
+    assert statement_texts(again, "decision_summary", "main_factors") == [
         "Weeks paid: 5.",
         "Savings: £7,420 – this counted against you.",
     ]
@@ -234,7 +239,7 @@ OFFER, NONE, SILENCE = "how_to_request_review", "no_review", ""
 
 
 @each_case(
-    ("pack", "outcome", "said"),
+    ("pack", "outcome", "passage"),
     [
         ("general", {}, SILENCE),
         ("general", {"review": {"available": True}}, OFFER),
@@ -246,10 +251,10 @@ OFFER, NONE, SILENCE = "how_to_request_review", "no_review", ""
         ("us_co_admt", {"review": {"available": True, "not_commercially_reasonable": "a fixed quota"}}, NONE),
     ],
 )
-def test_a_review_is_offered_or_denied_only_where_the_law_or_the_record_says_so(pack: str, outcome: dict, said: str):
+def test_a_review_is_offered_or_denied_only_where_the_law_or_the_record_says_so(pack: str, outcome: dict, passage: str):
     content = drafted({"outcome": outcome}, pack)
-    assert content["human_review_available"] is (said == OFFER)
-    assert content["how_to_request_review"] == (getattr(packs()[pack].text("en"), said) if said else "")
+    assert content["human_review_available"] is (passage == OFFER)
+    assert content["how_to_request_review"] == (getattr(packs()[pack].text("en"), passage) if passage else "")
 
 
 def test_what_the_record_says_fills_a_text_before_the_settings_do():
@@ -271,7 +276,7 @@ def test_what_the_record_says_fills_a_text_before_the_settings_do():
 def test_dates_and_money_are_written_as_in_the_pack_s_region(language: str, locale: str, expected: list[str]):
     pack = packs()["general"].model_copy(update={"locales": {language: locale} if locale else {}})
     record = {"outcome": {"valid_until": "2026-11-30", "paid_cad": 465000}}
-    paid, valid = told(drafted(record, pack, language))
+    paid, valid = statement_texts(drafted(record, pack, language))
     assert [paid.rpartition(": ")[2], valid] == expected
 
 
@@ -282,7 +287,9 @@ def test_a_pack_is_told_what_it_asks_for_by_path_whether_a_text_or_a_list():
         .model_copy(update={"where": "inputs_used", "check": "cited", "paths": ("outcome.personal_information_used",)})
     )
     pack = packs()["general"].model_copy(update={"elements": (element,)})
-    used = [told(drafted({"outcome": {"personal_information_used": value}}, pack)) for value in (["a", "b"], "a")]
+    used = [
+        statement_texts(drafted({"outcome": {"personal_information_used": value}}, pack)) for value in (["a", "b"], "a")
+    ]
     assert used == [
         ["Personal information used: a.", "Personal information used: b."],
         ["Personal information used: a."],
@@ -323,7 +330,7 @@ def test_a_text_stays_on_its_line_and_in_its_place(value: str, expected: str):
 )
 def test_numbers_are_exact(spelled: str, expected: str):
     raw = f'{{"events": {{"check": {{"quote_number": {spelled}}}}}}}'.encode()
-    assert told(drafted(raw, "general", "de"), "inputs_used") == [expected]
+    assert statement_texts(drafted(raw, "general", "de"), "inputs_used") == [expected]
 
 
 @each_case(
@@ -363,14 +370,14 @@ def test_the_notice_about_a_review_begins_with_what_came_out_of_it_and_names_no_
         "approval": {"approver": "A. Reviewer", "authority": "credit officer"},
     }
     content = drafted(record)
-    assert told(content, "decision_summary") == [
+    assert statement_texts(content, "decision_summary") == [
         "A person looked at our earlier decision again.",
         "The earlier decision was changed.",
         "Your original request was approved.",
         "The decision was made on November 20, 2026.",
         "Whoever decided had this authority: credit officer.",
     ]
-    assert told(content, "role_of_automated_system") == []
+    assert statement_texts(content, "role_of_automated_system") == []
 
 
 # ── few reasons ──
@@ -381,18 +388,23 @@ def test_where_the_law_wants_few_reasons_what_they_rest_on_is_among_the_informat
     outcome = {"action": "denied", "reasons": ["Two payments were late."], "principal_factors": [factor]}
     record = {"events": {"check": {"late_payments": 2}}, "outcome": outcome}
     brief, full = drafted(record, "us_ecoa_fcra"), drafted(record, "gdpr_22")
-    assert told(brief, "main_factors") == ["Two payments were late."]
-    assert told(brief, "inputs_used") == ["Late payments: 2 – this counted against you."]
-    assert told(full, "main_factors") == ["Two payments were late.", "Late payments: 2 – this counted against you."]
+    assert statement_texts(brief, "main_factors") == ["Two payments were late."]
+    assert statement_texts(brief, "inputs_used") == ["Late payments: 2 – this counted against you."]
+    assert statement_texts(full, "main_factors") == [
+        "Two payments were late.",
+        "Late payments: 2 – this counted against you.",
+    ]
     outcome["reasons"] = []
-    assert told(drafted(record, "us_ecoa_fcra"), "main_factors") == ["Late payments: 2 – this counted against you."]
+    assert statement_texts(drafted(record, "us_ecoa_fcra"), "main_factors") == [
+        "Late payments: 2 – this counted against you."
+    ]
 
 
 @each_case("language", LANGUAGES)
 @each_case("moment", ["yesterday", "20/11/2026 14:05", "2026-13-45T00:00:00Z", 1790000000000, "0000-00-00"])
 def test_nothing_was_decided_on_what_is_no_day(moment, language):
     record = {"decided_at": moment, "outcome": {"action": "denied", "effective_date": "next month"}}
-    first, *others = told(drafted(record, "general", language), "decision_summary")
+    first, *others = statement_texts(drafted(record, "general", language), "decision_summary")
     label = {"en": "Effective date", "de": "Gültig ab", "fr": "Prise d’effet\u00a0"}[language]
     assert others == [f"{label}: next month."]
     assert str(moment) not in first

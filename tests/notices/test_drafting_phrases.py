@@ -8,16 +8,16 @@ from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
-from tests.notices.drafts import drafted, factors, told, whole_draft
+from tests.notices.drafts import drafted, factors, statement_texts, whole_draft
 
 
 def test_a_phrase_counts_by_path_by_the_event_s_name_or_by_the_field_s():
     record = {"events": [{"name": "check", "score": 5, "limits": [1, 2]}]}
     for key in ("events.0.score", "events.check.score", "score"):
         content = drafted(record, "general", "en", Phrase(key=key, sentence="You had {value} points."))
-        assert "You had 5 points." in told(content)
+        assert "You had 5 points." in statement_texts(content)
     labelled = drafted(record, "general", "en", Phrase(key="limits", label="Limit"), Phrase(key="check", label="test"))
-    assert told(labelled) == ["Score (test): 5.", "Limit: 1.", "Limit: 2."]
+    assert statement_texts(labelled) == ["Score (test): 5.", "Limit: 1.", "Limit: 2."]
 
 
 def test_a_phrase_s_sentence_can_be_a_factor():
@@ -61,7 +61,7 @@ def test_what_is_withheld_is_nowhere_in_the_notice(key: str, record: dict):
 def test_reasons_that_are_withheld_are_not_told_by_their_codes_instead():
     record = {"outcome": {"reasons": [SECRET], "reason_codes": ["R1"]}}
     phrases = [Phrase(key="outcome.reasons", withheld=True), Phrase(key="R1", sentence="The reason was R1.")]
-    assert told(drafted(record, "general", "en", *phrases), "main_factors") == []
+    assert statement_texts(drafted(record, "general", "en", *phrases), "main_factors") == []
 
 
 def test_a_notice_that_leaves_something_out_says_so():

@@ -35,9 +35,9 @@ def test_every_statement_is_one_sentence_whose_source_resolves(api, decision_id)
     draft = drafted(api, taken_sample(api, decision_id), pack=FITTING[decision_id])
     assert draft["citations"]
     assert all(citation["resolves"] for citation in draft["citations"])
-    told = [item["statement"] for name in STATEMENTS for item in draft["content"][name]]
-    assert all(line[0].isupper() or not line[0].isalpha() for line in told)
-    assert all(line.endswith((".", "!", "?", "…")) and "\n" not in line for line in told)
+    lines = [item["statement"] for name in STATEMENTS for item in draft["content"][name]]
+    assert all(line[0].isupper() or not line[0].isalpha() for line in lines)
+    assert all(line.endswith((".", "!", "?", "…")) and "\n" not in line for line in lines)
 
 
 def test_a_denial_without_reasons_says_none_and_the_checklist_says_so(api):

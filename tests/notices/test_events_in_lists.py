@@ -5,7 +5,7 @@ import json
 from notices import checklist
 from notices.record_paths import NAMES_OF_EVENTS, Facts
 from tests.cases import each_case
-from tests.notices.drafts import case, drafted, told
+from tests.notices.drafts import case, drafted, statement_texts
 from tests.notices.test_reasons import Words
 
 
@@ -19,14 +19,14 @@ def test_what_a_pack_asks_of_an_event_is_found_in_a_list_of_events_by_its_name_o
     facts = case(as_list).facts
     assert facts.get("events.request.received_at") == event["received_at"]
     assert facts.find("events.request.provider").path == "events.1.provider"
-    assert [line.casefold() for line in told(drafted(as_list))] == [
-        line.casefold() for line in told(drafted(as_object))
+    assert [line.casefold() for line in statement_texts(drafted(as_list))] == [
+        line.casefold() for line in statement_texts(drafted(as_object))
     ]
 
 
 def statuses(record: dict) -> dict[str, str]:
     content = drafted(record, "us_health_denial")
-    return {each.id: each.result for each in checklist.check(case(record, "us_health_denial"), Words(content))}
+    return {element.id: element.result for element in checklist.check(case(record, "us_health_denial"), Words(content))}
 
 
 def test_a_type_names_events_alone_and_a_name_goes_before_it():
@@ -35,4 +35,4 @@ def test_a_type_names_events_alone_and_a_name_goes_before_it():
     assert facts.get("events.check.score") == 5
     assert facts.get("events.hard.score") is None
     assert facts.get("outcome.list.a.b") is None
-    assert "Type (check no. 1): hard." in told(drafted({"events": events}))
+    assert "Type (check no. 1): hard." in statement_texts(drafted({"events": events}))

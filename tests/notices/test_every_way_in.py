@@ -25,9 +25,9 @@ def test_the_same_problems_and_warnings_stand_whichever_way_a_record_comes_in(ap
     preview = done(send(api, "POST", "notices/preview", {"record": json.loads(raw)}))
     notice = drafted(api, decision_id)
     assert (preview["warnings"], preview["problems"]) == (notice["warnings"], notice["problems"])
-    said = [f"A notice under {entry.pack} could not be approved. {each}" for each in notice["problems"]]
-    assert [each["sentence"] for each in tried["warnings"] if each["kind"] == "notice"] == said
-    ids = [each["id"] for each in notice["warnings"]]
+    sentences = [f"A notice under {entry.pack} could not be approved. {problem}" for problem in notice["problems"]]
+    assert [warning["sentence"] for warning in tried["warnings"] if warning["kind"] == "notice"] == sentences
+    ids = [warning["id"] for warning in notice["warnings"]]
     html = signed_in(Role.APPROVER).get(page(notice)).content.decode()
     if not notice["problems"]:
         assert re.findall(r'name="acknowledge" value="([^"]+)"', html) == ids
@@ -35,7 +35,7 @@ def test_the_same_problems_and_warnings_stand_whichever_way_a_record_comes_in(ap
     refusal = answer.json().get("detail", "")
     if notice["problems"]:
         assert answer.status_code == 409
-        assert all(each in refusal for each in notice["problems"][:1])
+        assert all(problem in refusal for problem in notice["problems"][:1])
     elif ids:
-        assert all(each in refusal for each in ids[:5])
+        assert all(warning_id in refusal for warning_id in ids[:5])
     assert Approval.objects.exists() is not bool(notice["problems"] or ids)

@@ -27,22 +27,22 @@ def offer(**record) -> fitting.Offer:
 
 def fitting_ids(jurisdiction=None, purpose=None, **record) -> list[str]:
     """The packs that fit, without the one that claims no law and always does."""
-    found = [pack.id for pack in offer(
+    offered = [pack.id for pack in offer(
         subject={"jurisdiction": jurisdiction}, system={"purpose": purpose}, **record).fitting]  # fmt: skip
-    assert found.pop(found.index("general")) == "general"
-    return found
+    assert offered.pop(offered.index("general")) == "general"
+    return offered
 
 
 @each_case(("decision_id", "pack"), demo.PACKS.items())
 def test_the_pack_under_which_a_sample_is_told_fits_it(decision_id, pack):
-    found = fitting.offer(packs().values(), Facts(SAMPLES[decision_id]).get)
-    assert pack in [each.id for each in found.fitting]
+    offered = fitting.offer(packs().values(), Facts(SAMPLES[decision_id]).get)
+    assert pack in [candidate.id for candidate in offered.fitting]
 
 
 @each_case("record", SAMPLES.values())
 def test_every_pack_is_offered_once(record):
-    found = fitting.offer(packs().values(), Facts(record).get)
-    assert Counter(pack.id for pack in (*found.fitting, *found.others)) == Counter(list(packs()))
+    offered = fitting.offer(packs().values(), Facts(record).get)
+    assert Counter(pack.id for pack in (*offered.fitting, *offered.others)) == Counter(list(packs()))
 
 
 @each_case(
@@ -91,8 +91,8 @@ def test_where_the_jurisdiction_cannot_be_read_nothing_is_ruled_out(jurisdiction
     ],
 )
 def test_a_pack_fits_the_field_that_the_record_tells_and_any_where_it_tells_none(purpose, credit, health):
-    found = fitting_ids("US-TX", purpose)
-    assert ("us_ecoa_fcra" in found, "us_health_denial" in found) == (credit, health)
+    offered = fitting_ids("US-TX", purpose)
+    assert ("us_ecoa_fcra" in offered, "us_health_denial" in offered) == (credit, health)
 
 
 def test_fields_are_known_in_german_and_french():
@@ -102,10 +102,10 @@ def test_fields_are_known_in_german_and_french():
 
 
 def test_the_closest_pack_comes_first_and_a_wish_that_fits_before_it():
-    found = offer(subject={"jurisdiction": "US-CA"}, system={"purpose": "prior authorization"})
-    assert [pack.id for pack in found.fitting] == ["us_health_denial", "us_ca_admt", "general"]
-    assert found.first_of("gdpr_22") == "us_health_denial"
-    assert found.first_of("us_ca_admt") == "us_ca_admt"
+    offered = offer(subject={"jurisdiction": "US-CA"}, system={"purpose": "prior authorization"})
+    assert [pack.id for pack in offered.fitting] == ["us_health_denial", "us_ca_admt", "general"]
+    assert offered.first_of("gdpr_22") == "us_health_denial"
+    assert offered.first_of("us_ca_admt") == "us_ca_admt"
 
 
 def test_every_pack_but_the_organizations_own_says_where_it_fits():
@@ -126,7 +126,7 @@ def options(browser, record_id) -> tuple[list[str], list[str], list[str]]:
     body = browser.get(f"/admin/decisions/decision/{record_id}/change/").content.decode()
     select = body.partition('<select id="pack-new"')[2].partition("</select>")[0]
     fit, _, others = select.partition('<optgroup label="Others">')
-    values = [[part.partition('"')[0] for part in each.split('value="')[1:]] for each in (fit, others)]
+    values = [[part.partition('"')[0] for part in group.split('value="')[1:]] for group in (fit, others)]
     chosen = [part.rpartition('value="')[2].partition('"')[0] for part in select.split(" selected>")[:-1]]
     return values[0], values[1], chosen
 

@@ -22,15 +22,15 @@ MANY = 200
 
 def pages(api, notice, **query) -> list[dict]:
     """Every page of the history, in order."""
-    found, cursor = [], ""
+    parts, cursor = [], ""
     while cursor is not None:
-        found.append(done(api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor, **query)))
-        cursor = found[-1]["next_cursor"]
-    return found
+        parts.append(done(api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor, **query)))
+        cursor = parts[-1]["next_cursor"]
+    return parts
 
 
-def all_of(found: list[dict], name: str) -> list[dict]:
-    return [each for part in found for each in part[name]]
+def all_of(parts: list[dict], name: str) -> list[dict]:
+    return [entry for part in parts for entry in part[name]]
 
 
 def revise(api, notice, count: int, words: str = "") -> None:
@@ -66,15 +66,15 @@ def test_each_revision_and_step_is_on_one_page_oldest_first(api, notice, signed_
             done(step(api, notice, "submit"))
             done(step(reviewer, notice, "request-changes", {"reason": "Once more."}))
     for limit in (1, 3, 50):
-        found = pages(api, notice, limit=limit)
-        assert [each["revision"] for each in all_of(found, "revisions")] == list(range(1, 6))
-        assert [each["kind"] for each in all_of(found, "steps")] == ["submitted", "changes_requested"] * 8
-        assert all(max(len(part["revisions"]), len(part["steps"])) <= limit for part in found)
+        parts = pages(api, notice, limit=limit)
+        assert [revision["revision"] for revision in all_of(parts, "revisions")] == list(range(1, 6))
+        assert [entry["kind"] for entry in all_of(parts, "steps")] == ["submitted", "changes_requested"] * 8
+        assert all(max(len(part["revisions"]), len(part["steps"])) <= limit for part in parts)
 
 
 def test_a_short_history_is_one_page_as_it_ever_was(api, approved):
-    found = shown(api, approved, "/history")
-    assert (len(found["revisions"]), found["steps"], found["next_cursor"]) == (1, [], None)
+    answer = shown(api, approved, "/history")
+    assert (len(answer["revisions"]), answer["steps"], answer["next_cursor"]) == (1, [], None)
 
 
 def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
@@ -84,7 +84,7 @@ def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
     first = done(api.get(path, limit=2))
     done(edit(api, notice, title="meanwhile"))
     second = done(api.get(path, limit=50, cursor=first["next_cursor"]))
-    assert [each["revision"] for each in second["revisions"]] == [3, 4, 5]
+    assert [revision["revision"] for revision in second["revisions"]] == [3, 4, 5]
 
 
 @each_case(
@@ -145,7 +145,7 @@ def test_no_page_reads_the_words_of_all_revisions(api, notice, signed_in):
 # ── in the back office ──
 
 
-def told(browser, address: str) -> tuple[list[str], str | None]:
+def shown_lines(browser, address: str) -> tuple[list[str], str | None]:
     """What a page of the history tells, and the address of the page before it."""
     text = browser.get(address).content.decode()
     part = text.partition('id="notice-history-title"')[2]
@@ -155,14 +155,14 @@ def told(browser, address: str) -> tuple[list[str], str | None]:
 
 
 def test_the_history_is_told_page_by_page_and_nothing_twice(api, long, signed_in):
-    browser, address, found = signed_in(Role.EDITOR), page(long), []
+    browser, address, pages_seen = signed_in(Role.EDITOR), page(long), []
     while address:
-        lines, address = told(browser, address)
+        lines, address = shown_lines(browser, address)
         assert len(lines) <= history.A_PAGE
-        found = [*lines, *found]
-    assert len(found) == MANY
-    assert "drafted it" in found[0]
-    assert all(f"revision {number}\n" in line for number, line in enumerate(found[1:], start=2))
+        pages_seen = [*lines, *pages_seen]
+    assert len(pages_seen) == MANY
+    assert "drafted it" in pages_seen[0]
+    assert all(f"revision {number}\n" in line for number, line in enumerate(pages_seen[1:], start=2))
 
 
 def test_what_happened_in_one_moment_is_told_once_across_pages(api, notice, signed_in):
@@ -174,16 +174,16 @@ def test_what_happened_in_one_moment_is_told_once_across_pages(api, notice, sign
     Step.objects.update(created_at=now)
     with unguarded():
         NoticeRevision.objects.update(created_at=now)
-    browser, address, found = signed_in(Role.EDITOR), page(notice), []
+    browser, address, pages_seen = signed_in(Role.EDITOR), page(notice), []
     while address:
-        lines, address = told(browser, address)
-        found += lines
-    assert (len(found), len(set(found))) == (240, 240)
+        lines, address = shown_lines(browser, address)
+        pages_seen += lines
+    assert (len(pages_seen), len(set(pages_seen))) == (240, 240)
 
 
 @pytest.mark.parametrize("cursor", ["x", "2026-01-01_0_1", "2026-13-01T00:00:00+00:00_0_1", "2026-01-01T00:00:00_0_1"])
 def test_a_made_up_place_in_the_history_is_the_newest_page(notice, signed_in, cursor):
-    lines, earlier = told(signed_in(Role.EDITOR), f"{page(notice)}?before={cursor}")
+    lines, earlier = shown_lines(signed_in(Role.EDITOR), f"{page(notice)}?before={cursor}")
     assert (len(lines), earlier) == (1, None)
 
 
@@ -191,7 +191,7 @@ def test_an_edit_leads_to_what_it_changed(api, notice, signed_in):
     for title in ("Second", "Third", "Fourth"):
         done(edit(api, notice, title=title))
     browser = signed_in(Role.EDITOR)
-    lines, _ = told(browser, page(notice))
+    lines, _ = shown_lines(browser, page(notice))
     link = lines[2].partition('href="')[2].partition('"')[0]
     changed = browser.get(link).content.decode()
     assert "<del>Second</del>" in changed
@@ -207,11 +207,11 @@ def test_of_many_revisions_the_newest_and_those_shown_are_offered_to_compare(api
 
 def test_reasons_of_what_does_not_apply_stand_in_the_history(api, notice, signed_in):
     done(exempt(api, notice, inputs="None were used."))
-    assert "None were used." in "".join(told(signed_in(Role.EDITOR), page(notice))[0])
+    assert "None were used." in "".join(shown_lines(signed_in(Role.EDITOR), page(notice))[0])
 
 
 def test_a_page_of_long_revisions_is_bounded_by_their_size_and_none_is_left_out(api, notice):
     revise(api, notice, 12, "x" * 1_000_000)
-    found = pages(api, notice)
-    assert max(len(part["revisions"]) for part in found) == 5
-    assert [each["revision"] for each in all_of(found, "revisions")] == list(range(1, 13))
+    parts = pages(api, notice)
+    assert max(len(part["revisions"]) for part in parts) == 5
+    assert [revision["revision"] for revision in all_of(parts, "revisions")] == list(range(1, 13))

@@ -163,9 +163,9 @@ def test_other_words_than_the_forgotten_ones_need_a_new_version(api, filesystem_
 def test_a_decision_that_a_restored_database_has_forgotten_does_not_keep_a_letter_back(api, filesystem_vault, notice):
     """The vault has an integrator's record under the notice's bare id, and it comes back as what it is."""
     take_its_id(api, notice)
-    taken = Decision.objects.filter(decision_id=notice["notice_id"])
-    record = Entry.objects.filter(pk=taken.get().pk)
-    for rows in (taken, record):
+    decisions = Decision.objects.filter(decision_id=notice["notice_id"])
+    record = Entry.objects.filter(pk=decisions.get().pk)
+    for rows in (decisions, record):
         with unguarded():
             rows._raw_delete(rows.db)
     approved = done(approve(api, notice))
@@ -190,7 +190,7 @@ def test_a_notice_about_one_record_says_nothing_of_another(api, approved):
     """The row of a sealed notice that is pointed at another notice's record is noticed."""
     api.ingest(RECORD | {"decision_id": "loan-2"})
     other = done(approve(api, drafted(api, "loan-2")))
-    mine, theirs = (SealedNotice.objects.get(notice=each["notice_id"]) for each in (approved, other))
+    mine, theirs = (SealedNotice.objects.get(notice=answer["notice_id"]) for answer in (approved, other))
     with unguarded():
         SealedNotice.objects.filter(pk=theirs.pk)._raw_delete("default")
         SealedNotice.objects.filter(pk=mine.pk).update(notice=other["notice_id"])

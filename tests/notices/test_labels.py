@@ -11,7 +11,7 @@ from notices.localization import catalog
 from notices.phrasebook import Phrase
 from notices.warnings import values
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, drafted, found_by, inputs, told, warnings_of
+from tests.notices.drafts import LANGUAGES, drafted, findings_of, inputs, statement_texts, warnings_of
 
 SUBJECTS = tomllib.loads((Path(drafting.__file__).parent / "subjects.toml").read_text("utf-8"))
 ABBREVIATIONS = {
@@ -79,7 +79,7 @@ def test_every_abbreviation_is_written_out_and_warns_of_nothing(language: str):
             assert catalog(language).label(name).startswith(full)
         record = {"events": {"application": {"n": {short.replace(" ", "_"): 7}}},
                   "outcome": {"principal_factors": [{"feature": short, "path": "events.application.n"}]}}  # fmt: skip
-        assert found_by(values, record, "gdpr_22", language) == [], short
+        assert findings_of(values, record, "gdpr_22", language) == [], short
 
 
 # ── the first sentence ──
@@ -116,8 +116,8 @@ def test_the_first_sentence_names_the_object_and_the_amount_and_cites_one_field(
     whole = {**record, "outcome": {"action": "denied", **record.get("outcome", {})}}
     summary = drafted(whole)["decision_summary"]
     assert summary[0]["statement"] == first
-    assert "was denied" in " ".join(told({"decision_summary": summary}, "decision_summary")[:2])
-    assert not [each for each in warnings_of({"decision_id": "d", **whole}) if "not_in_field" in each.id]
+    assert "was denied" in " ".join(statement_texts({"decision_summary": summary}, "decision_summary")[:2])
+    assert not [warning for warning in warnings_of({"decision_id": "d", **whole}) if "not_in_field" in warning.id]
 
 
 @each_case(
@@ -136,7 +136,7 @@ def test_the_first_sentence_names_the_object_and_the_amount_and_cites_one_field(
 )  # fmt: skip
 def test_what_a_decision_is_about_is_not_guessed_from_what_fields_and_reports_are_called(record: dict):
     whole = {**record, "outcome": {"action": "denied", **record.get("outcome", {})}}
-    assert "Your application was denied." in told(drafted(whole), "decision_summary")
+    assert "Your application was denied." in statement_texts(drafted(whole), "decision_summary")
 
 
 @each_case("subject", SUBJECTS)
@@ -145,18 +145,18 @@ def test_every_subject_has_a_name_in_every_language_and_is_known_by_its_words(su
         name = catalog(language).subjects[subject]
         for word in SUBJECTS[subject]:
             record = {"system": {"purpose": f"deciding, {word.title()}."}, "outcome": {"action": "denied"}}
-            assert name in told(drafted(record, "general", language), "decision_summary")[0], word
+            assert name in statement_texts(drafted(record, "general", language), "decision_summary")[0], word
 
 
 def test_an_amount_that_the_phrasebook_withholds_begins_no_letter():
     record = {"events": {"application": {"amount_requested_usd": 25000}}, "outcome": {"action": "denied"}}
     withheld = Phrase(key="amount_requested_usd", withheld=True)
-    assert "25" not in str(told(drafted(record, "general", "en", withheld)))
+    assert "25" not in str(statement_texts(drafted(record, "general", "en", withheld)))
 
 
 def test_the_amount_of_the_first_sentence_is_still_among_the_information_used():
     record = {"events": {"application": {"amount_requested_usd": 25000}}, "outcome": {"action": "denied"}}
-    assert told(drafted(record), "inputs_used") == ["Amount requested: $25,000."]
+    assert statement_texts(drafted(record), "inputs_used") == ["Amount requested: $25,000."]
 
 
 @each_case(
@@ -185,7 +185,7 @@ def test_names_of_the_profile_are_said_in_the_letter_s_language_and_german_nouns
 )
 def test_so_are_those_of_events(language, expected):
     events = {"application": {"received_at": "2026-11-01T00:00:00Z"}, "auskunft": {"score": 5}}
-    assert told(drafted({"events": events}, "general", language), "inputs_used") == expected
+    assert statement_texts(drafted({"events": events}, "general", language), "inputs_used") == expected
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_so_are_those_of_events(language, expected):
 )  # fmt: skip
 def test_a_letter_begins_with_the_object_and_amount_of_german_and_french_records(event, fields, language, expected):
     record = {"events": {event: fields}, "outcome": {"action": "denied"}}
-    assert told(drafted(record, "general", language), "decision_summary")[0] == expected
+    assert statement_texts(drafted(record, "general", language), "decision_summary")[0] == expected
 
 
 @each_case(
@@ -219,7 +219,7 @@ def test_a_colleague_s_internal_name_is_not_told_where_a_pack_asks_who_took_part
     approval = {"approver": "appeals-2", "human_involvement": "decided_by_human"}
     for pack in ("us_ca_admt", "us_co_admt", "gdpr_22"):
         letter = drafted({"approval": approval, "outcome": {"action": "denied"}}, pack)
-        assert "ppeals" not in " ".join(told(letter))
+        assert "ppeals" not in " ".join(statement_texts(letter))
 
 
 @pytest.mark.parametrize(
@@ -228,10 +228,10 @@ def test_a_colleague_s_internal_name_is_not_told_where_a_pack_asks_who_took_part
 )
 def test_a_health_letter_names_the_rules_of_the_person_s_plan(plan: str, cited: str):
     named = {
-        each: drafted({"subject": {"plan_type": each}, "outcome": {"action": "denied"}}, "us_health_denial")[
+        plan_type: drafted({"subject": {"plan_type": plan_type}, "outcome": {"action": "denied"}}, "us_health_denial")[
             "framework"
         ]
-        for each in ("ERISA", "marketplace", "MA")
+        for plan_type in ("ERISA", "marketplace", "MA")
     }
     assert cited in named.pop(plan)
-    assert not [each for each in named.values() if cited in each]
+    assert not [label for label in named.values() if cited in label]

@@ -99,8 +99,8 @@ def test_quebec_65_2_blocks_public_bodies_and_12_1_does_not_block_others():
 def test_quebec_65_2_public_body_must_be_a_json_boolean():
     unsure = {**AUTOMATED, "system": {"public_body": "yes"}}
     assert any(
-        "system.public_body" in each
-        for each in checklist.problems(case(unsure, "ca_qc_12_1"), Words(letter(unsure, "ca_qc_12_1")))
+        "system.public_body" in problem
+        for problem in checklist.problems(case(unsure, "ca_qc_12_1"), Words(letter(unsure, "ca_qc_12_1")))
     )
 
 
@@ -139,7 +139,7 @@ def test_ccd2_18_8_covers_a_person_s_decision_that_used_a_system():
 def test_ccd2_18_missing_content_warns_and_never_blocks(field):
     assert "missing_element" in kinds(AUTOMATED, "eu_ccd2_18", **{field: []})
     checked = checklist.check(case(AUTOMATED, "eu_ccd2_18"), Words({**letter(AUTOMATED, "eu_ccd2_18"), field: []}))
-    assert not any(each.blocks for each in checked)
+    assert not any(element.blocks for element in checked)
 
 
 def test_ccd2_18_9_an_approval_has_no_rights_and_an_offer_no_debt_advice():
@@ -178,7 +178,7 @@ def test_ccd2_18_documentation_languages_and_retention_agree():
 
 
 @each_case("word", ["pended", "Under Review", "referred", "manual_review"])
-@each_case(("pack", "language"), [each for each in EVERY if each[0] not in ("us_ca_admt", "us_co_admt")])
+@each_case(("pack", "language"), [pair for pair in EVERY if pair[0] not in ("us_ca_admt", "us_co_admt")])
 def test_an_undecided_case_offers_nothing_to_contest(pack: str, language: str, word: str):
     given = {"decision_id": "d", "decided_at": "2028-01-10", "outcome": {"action": word, "solely_automated": True}}
     content = drafted(given, pack, language)

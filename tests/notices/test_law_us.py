@@ -10,7 +10,7 @@ from notices import deadlines
 from notices.packs import packs
 from notices.record_paths import Facts
 from tests.cases import each_case
-from tests.notices.drafts import drafted, told
+from tests.notices.drafts import drafted, statement_texts
 from tests.notices.law_us import (
     CALIFORNIA,
     COLORADO,
@@ -71,20 +71,20 @@ def test_ecoa_1002_9_b_2_near_empty_reasons_never_block(reason: str):
 
 
 def test_ecoa_1002_9_b_2_near_empty_reasons_are_advised_against():
-    said = elements(record(), CREDIT, **saying("You did not meet our criteria."))["no_near_empty_reasons"]
-    assert (said.result, said.blocks) == ("missing", False)
+    element = elements(record(), CREDIT, **saying("You did not meet our criteria."))["no_near_empty_reasons"]
+    assert (element.result, element.blocks) == ("missing", False)
 
 
 def test_reg_b_comment_9_a_1_4_incomplete_is_no_reason_for_a_denial():
-    said = saying("Credit application incomplete.")
-    assert elements(record(), CREDIT, **said)["incomplete_is_no_reason"].result == "missing"
+    content = saying("Credit application incomplete.")
+    assert elements(record(), CREDIT, **content)["incomplete_is_no_reason"].result == "missing"
     for closed in ({"action": "incomplete"}, {"application_incomplete": True}):
-        assert elements(record(**closed), CREDIT, **said)["incomplete_is_no_reason"].result == "not_applicable"
+        assert elements(record(**closed), CREDIT, **content)["incomplete_is_no_reason"].result == "not_applicable"
 
 
 def test_reg_b_comment_9_b_2_1_a_fifth_reason_stays_and_is_counted():
     texts = [f"The account at bank {letter} is past due. It is so for months." for letter in "ABCDE"]
-    assert len(told(drafted(record(reasons=texts), CREDIT), "main_factors")) >= 5
+    assert len(statement_texts(drafted(record(reasons=texts), CREDIT), "main_factors")) >= 5
     assert elements(record(reasons=texts), CREDIT)["reasons_at_most_four"].result == "missing"
     assert elements(record(reasons=texts[:4]), CREDIT)["reasons_at_most_four"].result == "present"
 
@@ -120,10 +120,10 @@ def test_reg_b_form_c_4_a_combined_counteroffer_gives_reasons_terms_and_notices(
     assert asked(combined, CREDIT) >= {
         "specific_reasons", "offer_terms", "offer_until", "accept_offer", "ecoa_notice", "creditor", "report_copy",
     }  # fmt: skip
-    found = elements(combined, CREDIT)
-    assert {found[name].result for name in ("offer_terms", "offer_until", "specific_reasons")} == {"present"}
+    results = elements(combined, CREDIT)
+    assert {results[name].result for name in ("offer_terms", "offer_until", "specific_reasons")} == {"present"}
     due = deadlines.compute(packs()[CREDIT], Facts(json.dumps(combined).encode()), received_at=RECEIVED)
-    assert [each.clock for each in due] == ["completed_application"]
+    assert [deadline.clock for deadline in due] == ["completed_application"]
     assert "plain_counteroffer" not in warned(combined, CREDIT)
 
 
@@ -134,7 +134,7 @@ def test_ecoa_1002_9_a_1_iv_a_plain_counteroffer_gives_terms_and_starts_90_days(
     assert {"offer_terms", "accept_offer"} <= owed
     assert not owed & {"specific_reasons", "ecoa_notice", "creditor", "report_copy"}
     due = deadlines.compute(packs()[CREDIT], Facts(json.dumps(plain).encode()), received_at=RECEIVED)
-    assert ("plain_counteroffer", date(2027, 1, 31)) in [(each.clock, each.due_at.date()) for each in due]
+    assert ("plain_counteroffer", date(2027, 1, 31)) in [(deadline.clock, deadline.due_at.date()) for deadline in due]
     assert "plain_counteroffer" in warned(plain, CREDIT)
     assert blocking(plain, CREDIT) == set()
 
@@ -173,9 +173,9 @@ def test_ecoa_1002_9_c_an_incompleteness_notice_lists_what_is_missing_within_30_
     assert blocking(silent, CREDIT) == {"missing_information", "respond_by"}
 
 
-@pytest.mark.parametrize("told", [{"action": "denied"}, {"action": "closed for incompleteness"}])
-def test_ecoa_1002_9_c_1_closing_an_incomplete_application_is_adverse_action(told: dict[str, str]):
-    given = record(application_incomplete=True, **{**told, "reasons": None})
+@pytest.mark.parametrize("outcome", [{"action": "denied"}, {"action": "closed for incompleteness"}])
+def test_ecoa_1002_9_c_1_closing_an_incomplete_application_is_adverse_action(outcome: dict[str, str]):
+    given = record(application_incomplete=True, **{**outcome, "reasons": None})
     assert "specific_reasons" in blocking(given, CREDIT)
     assert "Opportunity" in rights(given, CREDIT)
 
@@ -188,9 +188,9 @@ def test_ecoa_a_conditional_approval_needs_no_reasons(action: str):
     assert "ecoa_notice" in asked(record(action=action, reasons=["Your income is too low for the sum."]), CREDIT)
 
 
-@pytest.mark.parametrize("told", [{"action": "approved"}, {"result": "GRANTED"}, {"result": "withdrawn"}])
-def test_ecoa_an_approval_in_the_result_alone_is_no_adverse_action(told: dict[str, str]):
-    assert rights({**record(), "outcome": told}, CREDIT) == ""
+@pytest.mark.parametrize("outcome", [{"action": "approved"}, {"result": "GRANTED"}, {"result": "withdrawn"}])
+def test_ecoa_an_approval_in_the_result_alone_is_no_adverse_action(outcome: dict[str, str]):
+    assert rights({**record(), "outcome": outcome}, CREDIT) == ""
 
 
 # ── FCRA ──
@@ -202,15 +202,15 @@ def test_ecoa_an_approval_in_the_result_alone_is_no_adverse_action(told: dict[st
         (["a", "b", "c", "d"], "present"),
         (["a", "b", "c", "d", "e"], "missing"),
         (["a", "b", "c", "d", "Number of recent inquiries"], "present"),
-        ([{"text": each, "code": each} for each in ("a", "b", "c", "Too many inquiries")], "present"),
+        ([{"text": factor, "code": factor} for factor in ("a", "b", "c", "Too many inquiries")], "present"),
         (["a", "b", "c", "d", "e", "Inquiries"], "missing"),
     ],
 )
 def test_fcra_1681g_f_allows_four_key_factors_or_five_with_inquiries(factors: list[Any], result: str):
     given = record(consumer_report_used=True, score=548, key_factors=factors)
-    found = [each for name, each in elements(given, CREDIT).items() if name.startswith("score_key_factors_")]
-    assert [each.result for each in found if each.result != "not_applicable"] == [result]
-    assert not any(each.blocks for each in found)
+    counted = [element for name, element in elements(given, CREDIT).items() if name.startswith("score_key_factors_")]
+    assert [element.result for element in counted if element.result != "not_applicable"] == [result]
+    assert not any(element.blocks for element in counted)
 
 
 RANKED = [
@@ -247,8 +247,8 @@ def test_fcra_1681g_f_1_c_a_mistyped_source_does_not_warn_of_order(source: str):
 
 @pytest.mark.parametrize("flag", ["third_party_information_used", "affiliate_information_used"])
 def test_fcra_1681m_b_third_party_information_is_in_the_words_of_form_c_1(flag: str):
-    told = rights(record(**{flag: True}), CREDIT)
-    assert "from an affiliate or from an outside source other than a consumer reporting agency" in told
+    text = rights(record(**{flag: True}), CREDIT)
+    assert "from an affiliate or from an outside source other than a consumer reporting agency" in text
     assert "third_party" in asked(record(**{flag: True}), CREDIT)
 
 
@@ -316,8 +316,8 @@ def test_california_7222_b_names_the_access_request_it_answers():
 def test_california_7021_b_gives_45_days_and_45_more_with_notice():
     asked_at = {"access_request": {"received_at": "2027-01-04T09:00:00Z"}}
     assert due(record(asked_at), CALIFORNIA, "access").due_at.date() == date(2027, 2, 18)
-    told = {**asked_at, "extension": {"notified_at": "2027-02-10T09:00:00Z"}}
-    assert due(record(told), CALIFORNIA, "access").due_at.date() == date(2027, 4, 4)
+    extended = {**asked_at, "extension": {"notified_at": "2027-02-10T09:00:00Z"}}
+    assert due(record(extended), CALIFORNIA, "access").due_at.date() == date(2027, 4, 4)
 
 
 def test_california_7221_b_the_appeal_reviewer_can_change_the_decision():
@@ -339,10 +339,10 @@ LOGIC = [
 def test_california_7222_b_2_needs_the_logic_and_the_output_of_the_record(outcome: dict[str, Any]):
     given = record(solely_automated=True, **outcome)
     given["decided_at"] = "2027-02-01"
-    said = " ".join(each["statement"] for each in drafted(given, CALIFORNIA)["role_of_automated_system"])
-    assert "points" in said
-    assert "41" in said
-    found = elements(given, CALIFORNIA)
-    assert {found[name].result for name in ("logic_of_record", "output")} == {"present"}
+    statements = " ".join(item["statement"] for item in drafted(given, CALIFORNIA)["role_of_automated_system"])
+    assert "points" in statements
+    assert "41" in statements
+    results = elements(given, CALIFORNIA)
+    assert {results[name].result for name in ("logic_of_record", "output")} == {"present"}
     assert {"logic_of_record", "output"} <= blocking(given, CALIFORNIA, role_of_automated_system=[])
     assert not {"logic_of_record", "output"} & asked(record(), CALIFORNIA)

@@ -47,8 +47,8 @@ def test_erisa_individual_and_medicare_plans_are_recognized_in_any_spelling(kind
 
 
 def test_medicare_plan_is_read_from_subject_type_and_an_unknown_plan_warns():
-    told = record(subject={"type": "Medicare Advantage enrollee"})
-    assert "cms_form" in asked(told, HEALTH)
+    given = record(subject={"type": "Medicare Advantage enrollee"})
+    assert "cms_form" in asked(given, HEALTH)
     assert "plan_unknown" in warned(record(subject={"type": "member"}), HEALTH)
     for unclear in ("Platinum 3000", "Employer Group (Medicare Advantage)", ["employer"]):
         assert "unknown_kind" in warned(care(unclear), HEALTH)
@@ -92,7 +92,7 @@ def test_a_date_a_place_or_a_diagnosis_names_no_service(events: Any):
 
 
 @each_case(
-    "told",
+    "fields",
     [
         {"serviceDate": "2026-11-01"}, {"benefitYear": "2026 plan"}, {"benefit_period": "2026 plan year"},
         {"service": "2026-11-01"}, {"service": "73721"}, {"service": "SVC-000123"}, {"service_id": "abc"},
@@ -101,24 +101,24 @@ def test_a_date_a_place_or_a_diagnosis_names_no_service(events: Any):
         {"place_of_service": "office"}, {"drug": True}, {"line_items": [{"item": 3}]}, {"serviceFrom": "Nov 2026"},
     ],
 )  # fmt: skip
-def test_a_date_a_year_a_number_or_an_id_is_no_service(told: dict[str, Any]):
+def test_a_date_a_year_a_number_or_an_id_is_no_service(fields: dict[str, Any]):
     for given in (
-        record(subject={"plan_type": "employer"}, **told),
-        record({"request": told}, {"plan_type": "employer"}),
+        record(subject={"plan_type": "employer"}, **fields),
+        record({"request": fields}, {"plan_type": "employer"}),
     ):
         assert "service" in blocking(given, HEALTH)
 
 
 @each_case(
-    "told",
+    "fields",
     [
         {"service": "MRI", "serviceDate": "2026-11-01"}, {"service": "CT scan, 2 views"}, {"service": "X-ray"},
         {"treatment": "Exampline 5 mg"}, {"service": {"code": "73721", "name": "Knee (left)"}}, {"service": "Röntgen"},
     ],
 )  # fmt: skip
-def test_a_service_in_words_counts_beside_its_date_or_code(told: dict[str, Any]):
-    assert "service" not in blocking(record({"request": told}, {"plan_type": "employer"}), HEALTH)
-    assert "service" not in blocking(record(subject={"plan_type": "employer"}, **told), HEALTH)
+def test_a_service_in_words_counts_beside_its_date_or_code(fields: dict[str, Any]):
+    assert "service" not in blocking(record({"request": fields}, {"plan_type": "employer"}), HEALTH)
+    assert "service" not in blocking(record(subject={"plan_type": "employer"}, **fields), HEALTH)
 
 
 def test_ten_claim_lines_name_the_service_and_the_others_are_inputs():
@@ -193,13 +193,13 @@ def test_aca_147_136_b_3_external_review_says_how_to_start_and_until_when():
     assert "Start it here: Example Board." in rights(recorded, HEALTH, external_review_contact="Other")
 
 
-@pytest.mark.parametrize(("grandfathered", "told"), [(False, True), (True, False), (None, False)])
-def test_aca_2719_external_review_holds_unless_grandfathered_and_never_blocks(grandfathered, told: bool):
+@pytest.mark.parametrize(("grandfathered", "is_owed"), [(False, True), (True, False), (None, False)])
+def test_aca_2719_external_review_holds_unless_grandfathered_and_never_blocks(grandfathered, is_owed: bool):
     given = care("employer", plan_provision="Section 4")
     if grandfathered is not None:
         given["subject"]["grandfathered"] = grandfathered
-    assert ("external_review_employer" in asked(given, HEALTH)) is told
-    assert ("external review" in rights(given, HEALTH)) is told
+    assert ("external_review_employer" in asked(given, HEALTH)) is is_owed
+    assert ("external review" in rights(given, HEALTH)) is is_owed
     assert blocking(given, HEALTH) == set()
     assert ("grandfathered_unknown" in warned(given, HEALTH)) is (grandfathered is None)
 
@@ -254,8 +254,8 @@ def test_erisa_503_1_i_2_an_appeal_is_answered_in_the_time_of_its_claim_type(giv
 
 def second(plan: str | None = None, **outcome: Any) -> dict[str, Any]:
     subject = {"plan_type": plan} if plan else {}
-    told = {"result": "upheld", **outcome}
-    return {"decision_id": "r", "reconsiders": {"decision_id": "d"}, "subject": subject, "outcome": told}
+    fields = {"result": "upheld", **outcome}
+    return {"decision_id": "r", "reconsiders": {"decision_id": "d"}, "subject": subject, "outcome": fields}
 
 
 @pytest.mark.parametrize("plan", ["employer", None])
@@ -276,9 +276,9 @@ def test_erisa_503_1_j_a_second_level_is_offered_where_the_plan_has_one():
     assert "once more" not in rights(second(), HEALTH)
 
 
-@pytest.mark.parametrize("told", [{"result": "overturned"}, {"result": "modified", "action": "approved"}])
-def test_erisa_503_1_j_a_review_that_grants_care_offers_no_rights(told: dict[str, str]):
-    assert rights(second(**told), HEALTH) == ""
+@pytest.mark.parametrize("outcome", [{"result": "overturned"}, {"result": "modified", "action": "approved"}])
+def test_erisa_503_1_j_a_review_that_grants_care_offers_no_rights(outcome: dict[str, str]):
+    assert rights(second(**outcome), HEALTH) == ""
 
 
 def test_erisa_502_a_only_an_employer_plan_can_be_sued():
@@ -293,8 +293,8 @@ def test_erisa_502_a_only_an_employer_plan_can_be_sued():
 def test_medicare_422_568_e_blocks_without_form_cms_10003():
     given = care("medicare_advantage", basis="medical_necessity")
     assert "cms_form" in blocking(given, HEALTH)
-    [problem] = [each for each in checklist.problems(case(given, HEALTH), Words(drafted(given, HEALTH)))
-                 if "CMS-10003" in each]  # fmt: skip
+    [problem] = [sentence for sentence in checklist.problems(case(given, HEALTH), Words(drafted(given, HEALTH)))
+                 if "CMS-10003" in sentence]  # fmt: skip
     assert "this letter cannot replace" in problem
 
 
@@ -314,8 +314,8 @@ def test_medicare_422_572_a_gives_72_hours_and_14_days_more_with_notice():
     fast = {"request": {"urgency": "expedited", "received_at": "2026-11-02T10:00:00Z"}}
     clock = "prior_authorization_expedited"
     assert due(care("ma", fast), clock=clock).due_at == datetime(2026, 11, 5, 10, tzinfo=UTC)
-    told = {**fast, "extension": {"notified_at": "2026-11-04T10:00:00Z"}}
-    assert due(care("ma", told), clock=clock).due_at == datetime(2026, 11, 19, 10, tzinfo=UTC)
+    extended = {**fast, "extension": {"notified_at": "2026-11-04T10:00:00Z"}}
+    assert due(care("ma", extended), clock=clock).due_at == datetime(2026, 11, 19, 10, tzinfo=UTC)
     assert packs()[HEALTH].clock(clock).authority == "rule"
     assert packs()[HEALTH].clock("prior_authorization").authority == "guidance"
 
@@ -351,10 +351,10 @@ CODED: list[dict[str, Any]] = [
 @pytest.mark.parametrize("coded", CODED)
 def test_aca_147_136_b_3_a_code_and_its_meaning_are_printed_once_each(coded: dict[str, Any]):
     given = care("individual", basis="plan_exclusion", plan_provision="Section 4", **coded)
-    told = [each["statement"] for each in statements(drafted(given, HEALTH))]
-    assert sum(MEANING in each for each in told) == 1
-    assert sum("97." in each for each in told) == 1
-    assert not {each for each in blocking(given, HEALTH) if each.startswith("denial_code")}
+    sentences = [item["statement"] for item in statements(drafted(given, HEALTH))]
+    assert sum(MEANING in sentence for sentence in sentences) == 1
+    assert sum("97." in sentence for sentence in sentences) == 1
+    assert not {name for name in blocking(given, HEALTH) if name.startswith("denial_code")}
     assert "denial_code_itself" in blocking(given, HEALTH, inputs_used=[])
 
 
@@ -367,15 +367,15 @@ def test_aca_147_136_b_3_a_standard_is_printed_for_a_plan_exclusion_too(name: st
 
 @pytest.mark.parametrize("action", ["terminated", "discontinued", "ENDED"])
 def test_medicare_422_624_b_care_that_ends_needs_form_cms_10123(action: str):
-    found = blocking(care("medicare_advantage", action=action), HEALTH)
-    assert "cms_form_care_ends" in found
-    assert "cms_form" not in found
+    blocked = blocking(care("medicare_advantage", action=action), HEALTH)
+    assert "cms_form_care_ends" in blocked
+    assert "cms_form" not in blocked
     assert "fast_track_appeal" in warned(care("medicare_advantage", action=action), HEALTH)
     assert "cms_form_care_ends" not in asked(care("employer", action=action), HEALTH)
 
 
 @pytest.mark.parametrize("action", ["denied", "reduced"])
 def test_medicare_422_568_e_denied_or_reduced_care_needs_form_cms_10003(action: str):
-    found = blocking(care("medicare_advantage", action=action), HEALTH)
-    assert "cms_form" in found
-    assert "cms_form_care_ends" not in found
+    blocked = blocking(care("medicare_advantage", action=action), HEALTH)
+    assert "cms_form" in blocked
+    assert "cms_form_care_ends" not in blocked

@@ -26,7 +26,7 @@ LISTED = [{"name": "request", "received_at": "2026-11-02T10:00:00Z"}, {"name": "
 @each_case("events", [APPEALED, LISTED])
 @each_case("reconsiders", [{"decision_id": "d"}, "d", None])
 @each_case(
-    ("plan", "told", "day"),
+    ("plan", "outcome", "day"),
     [
         ("employer", {"claim_type": "Pre-Service"}, date(2026, 12, 9)),
         ("individual", {"claim_type": "POST SERVICE"}, date(2027, 1, 8)),
@@ -35,8 +35,8 @@ LISTED = [{"name": "request", "received_at": "2026-11-02T10:00:00Z"}, {"name": "
         ("Medicare Part C", {"claim_type": "post_service"}, date(2027, 1, 8)),
     ],
 )
-def test_erisa_i_2_and_medicare_422_590_count_from_the_appeal(plan: str, told: dict, day: date, reconsiders, events):
-    given = {**second(plan, action="denied", **told), "events": events, "reconsiders": reconsiders}
+def test_erisa_i_2_and_medicare_422_590_count_from_the_appeal(plan: str, outcome: dict, day: date, reconsiders, events):
+    given = {**second(plan, action="denied", **outcome), "events": events, "reconsiders": reconsiders}
     facts = Facts(json.dumps(given).encode())
     [deadline] = deadlines.compute(packs()[HEALTH], facts, received_at=RECEIVED)
     assert (deadline.trigger, deadline.assumed, deadline.due_at.date()) == ("appeal_received", False, day)
@@ -53,7 +53,7 @@ def test_erisa_503_1_i_2_does_not_count_from_the_first_request():
 def test_erisa_503_1_j_a_second_denial_without_provision_or_criteria_never_blocks(plan: str):
     lacking = second(plan, basis="not medically necessary")
     lacks = {"plan_provision_of_appeal", "clinical_criteria_of_appeal"}
-    assert lacks <= {name for name, each in elements(lacking, HEALTH).items() if each.result == "missing"}
+    assert lacks <= {name for name, element in elements(lacking, HEALTH).items() if element.result == "missing"}
     assert blocking(lacking, HEALTH) == set(), "what could not be read only warns"
     whole = second(plan, basis="experimental", plan_provision="Section 4", clinical_criteria="Criteria 2")
     assert {elements(whole, HEALTH)[name].result for name in lacks} == {"present"}
@@ -68,7 +68,7 @@ def test_medicare_422_592_a_second_denial_names_the_independent_reviewer(plan: s
     assert "independent reviewer" not in rights(second(plan, result="overturned"), HEALTH)
 
 
-@pytest.mark.parametrize("told", [{"action": "overturned"}, {"result": "granted"}, {"action": "APPROVED"}])
-def test_an_appeal_that_succeeds_offers_no_next_level(told: dict[str, str]):
-    given = {**record(APPEALED, {"plan_type": "employer"}), "outcome": told}
+@pytest.mark.parametrize("outcome", [{"action": "overturned"}, {"result": "granted"}, {"action": "APPROVED"}])
+def test_an_appeal_that_succeeds_offers_no_next_level(outcome: dict[str, str]):
+    given = {**record(APPEALED, {"plan_type": "employer"}), "outcome": outcome}
     assert rights(given, HEALTH) == ""

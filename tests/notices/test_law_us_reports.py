@@ -63,9 +63,9 @@ def test_what_is_no_report_asks_for_none(events):
 
 
 def test_what_the_record_says_of_a_report_counts_before_what_it_shows():
-    said = record(REPORTS["a FICO score"], consumer_report_used=False)
-    assert "report_copy" not in asked(said, CREDIT)
-    assert "consumer_report_denied" in warned(said, CREDIT)
+    given = record(REPORTS["a FICO score"], consumer_report_used=False)
+    assert "report_copy" not in asked(given, CREDIT)
+    assert "consumer_report_denied" in warned(given, CREDIT)
     assert "consumer_report_denied" not in warned(record(consumer_report_used=False, score=5), CREDIT)
     assert not {"consumer_report_denied", "consumer_report_assumed"} & warned(
         record(REPORTS["a FICO score"], consumer_report_used=True), CREDIT
@@ -254,4 +254,4 @@ def test_of_a_list_of_agencies_none_is_the_one_of_the_settings(in_a_list: bool):
 def test_the_score_of_the_outcome_is_told_beside_the_one_in_the_report():
     report = {"consumer_report": {"agencies": [{"name": "Example Data", "score": 588}]}}
     used = drafted(record(report, consumer_report_used=True, score=588), CREDIT)["inputs_used"]
-    assert {"outcome.score", "events.consumer_report.agencies.0.score"} <= {each["source"] for each in used}
+    assert {"outcome.score", "events.consumer_report.agencies.0.score"} <= {item["source"] for item in used}

@@ -27,9 +27,9 @@ def applying(pack: Pack, check: str, record: dict[str, object]) -> list[Element]
     ],
 )
 def test_where_the_law_gives_a_person_to_ask_a_notice_without_one_is_blocked(name: str, record: dict[str, object]):
-    found = applying(packs()[name], "is_true", record)
-    assert found
-    assert all(packs()[name].blocks(element, date(2026, 11, 1)) for element in found)
+    applied = applying(packs()[name], "is_true", record)
+    assert applied
+    assert all(packs()[name].blocks(element, date(2026, 11, 1)) for element in applied)
 
 
 @pytest.mark.parametrize("name", ["gdpr_22", "uk_gdpr_22c", "ca_qc_12_1"])
@@ -66,8 +66,8 @@ def test_credit_reasons_may_not_hide_behind_a_score_or_a_policy():
 
 
 def test_only_credit_knows_a_maximum_of_reasons_and_it_only_advises():
-    found = [(name, one.id) for name in EVERY for one in packs()[name].elements if one.check == "max_items"]
-    assert found == [
+    bounded = [(name, one.id) for name in EVERY for one in packs()[name].elements if one.check == "max_items"]
+    assert bounded == [
         ("us_ecoa_fcra", "reasons_at_most_four"),
         ("us_ecoa_fcra", "score_key_factors_at_most"),
         ("us_ecoa_fcra", "score_key_factors_with_inquiries"),
@@ -141,7 +141,7 @@ def test_only_statements_at_or_below_an_elements_paths_count():
 
 
 @pytest.mark.parametrize(
-    ("name", "decision_id", "told"),
+    ("name", "decision_id", "expected"),
     [
         (
             "us_health_denial",
@@ -164,8 +164,10 @@ def test_only_statements_at_or_below_an_elements_paths_count():
         ),
     ],
 )
-def test_what_differs_from_case_to_case_is_filled_from_the_record(name: str, decision_id: str, told: dict[str, str]):
-    assert packs()[name].recorded(Facts(sample(decision_id)).get) == told
+def test_what_differs_from_case_to_case_is_filled_from_the_record(
+    name: str, decision_id: str, expected: dict[str, str]
+):
+    assert packs()[name].recorded(Facts(sample(decision_id)).get) == expected
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ def test_what_is_asked_of_a_language_is_that_the_reader_reads_it(name: str):
 
 def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for():
     """Such an element never finds the field missing. These are about things that not every decision has."""
-    found = {
+    elements_by_pack = {
         (name, one.id)
         for name in EVERY
         for one in packs()[name].elements
@@ -213,7 +215,7 @@ def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for(
         for path in condition.paths
         if one.paths and one.counts(path) and not (condition.negated or condition.values)
     }
-    assert found == {
+    assert elements_by_pack == {
         ("us_ca_admt", "human_role"),
         ("us_ca_admt", "further_use"),
         ("us_ca_admt", "logic_of_record"),
@@ -230,11 +232,11 @@ def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for(
 
 
 @each_case("element_id", ["solely_automated", "legal_basis", "right_to_intervention"])
-@each_case(("told", "applies"), [(None, True), (True, True), (False, False)])
+@each_case(("recorded", "applies"), [(None, True), (True, True), (False, False)])
 def test_a_record_that_does_not_say_who_decided_is_treated_as_if_no_person_did(
-    element_id: str, told: bool | None, applies: bool
+    element_id: str, recorded: bool | None, applies: bool
 ):
-    record: dict[str, object] = {"outcome.solely_automated": told}
+    record: dict[str, object] = {"outcome.solely_automated": recorded}
     assert packs()["gdpr_22"].element(element_id).applies_to(record.get) is applies
 
 

@@ -75,10 +75,10 @@ def test_a_draft_says_that_it_is_one_and_has_no_address_to_check_it(api, address
 def test_an_approved_letter_is_addressed_and_says_where_it_can_be_checked(api, addressed):
     approved = done(approve(api, addressed))
     for form in ("html", "text"):
-        told = letter(api, approved, format=form).content.decode()
+        html = letter(api, approved, format=form).content.decode()
         for part in (*RECIPIENT["address"], "A. Person", "application 7", approved["public_address"]):
-            assert part in told, form
-        assert "DRAFT" not in told.upper()
+            assert part in html, form
+        assert "DRAFT" not in html.upper()
 
 
 def test_a_letter_that_was_taken_back_says_so(api, approved):

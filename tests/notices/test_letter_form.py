@@ -15,9 +15,9 @@ from notices.models import Approval
 from notices.public.html_digest import html_digest
 from tests.notices.conftest import RECORD, approve, done, drafted, send, shown, stored
 from tests.notices.drafts import drafted as draft_of
+from tests.notices.test_letter_pdf import pdf_text as printed
 from tests.notices.test_letter_pdf import read as read_pdf
-from tests.notices.test_letter_pdf import told as printed
-from tests.notices.test_letters import headings, letter, page, told
+from tests.notices.test_letters import element_text, headings, letter, page
 from tests.support.unguarded import unguarded
 
 FSI, PDI, RLO, PDF, RLM = "\u2068", "\u2069", "\u202e", "\u202c", "\u200f"
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def lines(read, name: str) -> list[str]:
-    return [told(line) for line in page(read).iterfind(f".//p[@class='{name}']/span")]
+    return [element_text(line) for line in page(read).iterfind(f".//p[@class='{name}']/span")]
 
 
 # ── greeting and signature ──
@@ -44,7 +44,7 @@ def lines(read, name: str) -> list[str]:
 def test_a_letter_greets_the_person_by_name_if_it_has_one(language, named, nobody):
     for recipient, greeting in (({"name": " Avery Example\nand more"}, named), ({}, nobody), ({"name": 7}, nobody)):
         read = letter({"language": language}, recipient=recipient)
-        assert told(page(read).find(".//p[@class='greeting']")) == greeting
+        assert element_text(page(read).find(".//p[@class='greeting']")) == greeting
         assert f"\n\n{greeting}\n\n" in letters.render_text(read)
 
 
@@ -160,7 +160,7 @@ def test_no_heading_claims_that_all_information_was_used(language):
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected"),
     [
         ("plain", "plain"),
         ("קרן loan", "קרן loan"),
@@ -174,9 +174,9 @@ def test_no_heading_claims_that_all_information_was_used(language):
         (f"a{RLO}b\nc", f"{FSI}a{RLO}b{PDI}\nc"),
     ],
 )
-def test_a_text_with_controls_is_closed_in_itself(text, kept):
-    assert contained(text) == kept
-    assert contained(kept) == kept
+def test_a_text_with_controls_is_closed_in_itself(text, expected):
+    assert contained(text) == expected
+    assert contained(expected) == expected
 
 
 def test_what_a_line_opens_is_closed_where_it_is_wrapped_and_opened_again():
@@ -219,8 +219,8 @@ def test_no_control_of_any_part_reaches_out_of_it_in_text_or_html():
     parts = [
         element for element in html.iter() if element.tag in ("p", "span", "li", "dd", "h1", "code", "bdi", "title")
     ]
-    assert sum(RLO in told(part) for part in parts) > 12
-    assert not [told(part) for part in parts if reaches_out("".join(part.itertext()))]
+    assert sum(RLO in element_text(part) for part in parts) > 12
+    assert not [element_text(part) for part in parts if reaches_out("".join(part.itertext()))]
 
 
 def test_a_value_of_the_record_stays_in_its_place_wherever_a_letter_says_it():
@@ -228,12 +228,12 @@ def test_a_value_of_the_record_stays_in_its_place_wherever_a_letter_says_it():
     outcome = {"action": "denied", "consumer_report_used": True, "reasons": [ATTACK], "amount_denied": ATTACK}
     record = {"events": {"consumer_report": {"agency": agency, ATTACK: 7, "memo": ATTACK}}, "outcome": outcome}
     content = draft_of(record, "us_ecoa_fcra")
-    said = [
+    texts = [
         *content["rights"],
         *(item["statement"] for name in ("decision_summary", "main_factors", "inputs_used") for item in content[name]),
     ]
-    assert sum("two" in each for each in said) > 5
-    assert not [each for each in said if reaches_out(each)]
+    assert sum("two" in text for text in texts) > 5
+    assert not [text for text in texts if reaches_out(text)]
 
 
 # ── fonts ──
@@ -251,9 +251,9 @@ def test_the_image_and_the_script_name_the_same_fonts_as_the_check():
 def test_the_check_says_which_font_is_missing_and_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "fonts.conf").write_text("<fontconfig></fontconfig>", "utf-8")
     monkeypatch.setenv("FONTCONFIG_FILE", str(tmp_path / "fonts.conf"))
-    told = "\n".join(map(str, run_checks(include_deployment_checks=True)))
+    messages = "\n".join(map(str, run_checks(include_deployment_checks=True)))
     for package in fonts.PACKAGES:
-        assert f"apt-get install {package}" in told
+        assert f"apt-get install {package}" in messages
 
 
 def test_where_nobody_can_tell_nothing_is_missing(monkeypatch):

@@ -25,7 +25,7 @@ def read(made: Letter, paper: letters.Paper = "a4") -> PdfReader:
     return PdfReader(BytesIO(letters.render_pdf(made, paper)))
 
 
-def told(file: PdfReader) -> str:
+def pdf_text(file: PdfReader) -> str:
     """All text, with single spaces."""
     return " ".join(" ".join(page.extract_text() for page in file.pages).split()).replace("\N{WORD JOINER}", "")
 
@@ -33,12 +33,12 @@ def told(file: PdfReader) -> str:
 def elements(node) -> list:
     """The structure elements below a node, in the order they are read aloud."""
     kids = node.get("/K", [])
-    found = []
+    tags = []
     for kid in kids if isinstance(kids, list) else [kids]:
         kid = kid.get_object()
         if isinstance(kid, dict) and "/S" in kid:
-            found += [kid, *elements(kid)]
-    return found
+            tags += [kid, *elements(kid)]
+    return tags
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_its_headings_are_tagged_and_bookmarked(file):
 
 
 def test_the_qr_code_has_a_text_and_its_place_on_the_page(file):
-    [figure] = [each for each in elements(file.root_object["/StructTreeRoot"]) if each["/S"] == "/Figure"]
+    [figure] = [element for element in elements(file.root_object["/StructTreeRoot"]) if element["/S"] == "/Figure"]
     assert figure["/Alt"] == f"QR code that leads to {letter().address}"
     left, bottom, right, top = figure["/A"]["/BBox"]
     assert right - left == pytest.approx(top - bottom) == pytest.approx(7.5 * 0.9 * 9.5, abs=0.1)
@@ -118,19 +118,19 @@ def test_all_fonts_are_embedded(file):
 
 @pytest.mark.parametrize(("paper", "mark"), [("a4", ""), ("letter", "withdrawn")])
 def test_the_paper_is_the_one_asked_for_and_the_recipient_shows_in_the_window_of_an_envelope(paper, mark):
-    found = []
+    fonts = []
 
     def visit(text, on_page, on_line, *_) -> None:
         if "Avery Example" in text:
             x, y = on_line[4:]
-            found.append((x * on_page[0] + y * on_page[2] + on_page[4], x * on_page[1] + y * on_page[3] + on_page[5]))
+            fonts.append((x * on_page[0] + y * on_page[2] + on_page[4], x * on_page[1] + y * on_page[3] + on_page[5]))
 
     pages = read(letter(mark=mark), paper).pages
     for page in pages:
         assert (page.mediabox.width, page.mediabox.height) == pytest.approx(POINTS[paper], abs=0.01)
     first = pages[0]
     first.extract_text(visitor_text=visit)
-    (left, height), _ = found  # the other is the greeting
+    (left, height), _ = fonts  # the other is the greeting
     from_top = float(first.mediabox.height) - height
     assert 20 < left / 72 * 25.4 < 30
     assert 52 < from_top / 72 * 25.4 < 62
@@ -150,14 +150,14 @@ def test_a_mark_crosses_every_page(long):
 
 @pytest.mark.parametrize(("language", "mark"), [("de", "withdrawn"), ("fr", "draft")])
 def test_a_mark_is_in_the_letters_language(language, mark):
-    assert languages()[language][mark].upper() in told(read(letter({"language": language}, mark=mark)))
+    assert languages()[language][mark].upper() in pdf_text(read(letter({"language": language}, mark=mark)))
 
 
 # ── content ──
 
 
 def test_everything_the_letter_says_is_on_paper(file):
-    printed = told(file)
+    printed = pdf_text(file)
     for name in ("decision_summary", "main_factors", "role_of_automated_system", "inputs_used"):
         for item in CONTENT[name]:
             assert item["statement"] in printed
@@ -168,7 +168,7 @@ def test_everything_the_letter_says_is_on_paper(file):
 
 def test_the_proof_is_inside_as_a_file(file):
     assert file.attachments == {"notice-proof.json": [letter().proof]}
-    [name] = {each.get_object()["/UF"] for each in file.root_object["/AF"]}
+    [name] = {file_reference.get_object()["/UF"] for file_reference in file.root_object["/AF"]}
     assert name == "notice-proof.json"
     assert file.root_object["/AF"][0]["/AFRelationship"] == "/Supplement"
 
@@ -180,27 +180,27 @@ def test_a_letter_without_a_proof_has_no_file_inside():
 def test_markup_is_text_and_links_lead_to_the_letters_page_alone():
     hostile = letter({"title": f"{HOSTILE}</title></rdf:RDF>]]>", "rights": [HOSTILE]}, recipient={"name": HOSTILE})
     printed = read(hostile)
-    assert told(printed).count("<img src=x onerror=alert(1)>") == 4
-    links = [each.get_object() for page in printed.pages for each in page.get("/Annots", [])]
+    assert pdf_text(printed).count("<img src=x onerror=alert(1)>") == 4
+    links = [annotation.get_object() for page in printed.pages for annotation in page.get("/Annots", [])]
     assert {link["/A"]["/URI"] for link in links if "/A" in link} == {letter().address}
     assert 'pdfuaid:part="1"' in printed.root_object["/Metadata"].get_data().decode()
 
 
 def test_scripts_that_the_base_font_has_are_printed():
     rights = ["Ποια είναι η απόφαση.", "Решение принято.", "ההחלטה", "القرار"]
-    printed = told(read(letter({"rights": rights})))
+    printed = pdf_text(read(letter({"rights": rights})))
     assert "\ufffd" not in printed
     assert all(right in printed for right in rights[:2])
 
 
 def test_what_no_font_has_is_replaced():
     rights = [f"before {unreadable} after" for unreadable in ("\u0378", "\ue000", "\x00", "\ud800", "\ufffe")]
-    assert told(read(letter({"rights": rights}))).count("before \ufffd after") == len(rights)
+    assert pdf_text(read(letter({"rights": rights}))).count("before \ufffd after") == len(rights)
 
 
 def test_an_empty_letter_can_be_printed():
     bare = letter(dict.fromkeys(CONTENT), recipient={}, sender="", address="", proof=b"")
-    assert languages()["en"]["title"] in told(read(bare))
+    assert languages()["en"]["title"] in pdf_text(read(bare))
 
 
 # ── the same bytes, here and elsewhere ──

@@ -68,14 +68,14 @@ def page(read: Letter) -> Element:
     return tinyhtml5.parse(letters.render_html(read), namespace_html_elements=False)
 
 
-def told(element: Element | None) -> str:
+def element_text(element: Element | None) -> str:
     """The text of an element without what only binds or wraps it."""
     assert element is not None
     return re.sub("[ \n]+", " ", "".join(element.itertext()).replace("\N{WORD JOINER}", "")).strip(" ")
 
 
 def headings(read: Letter) -> list[str]:
-    return [told(heading) for heading in page(read).iter("h2")]
+    return [element_text(heading) for heading in page(read).iter("h2")]
 
 
 # ── words ──
@@ -113,7 +113,7 @@ def test_the_language_of_the_content_is_the_language_of_the_letter(asked, printe
 )
 def test_the_date_is_written_as_people_of_the_language_and_region_write_it(language, locale, day):
     read = letter({"language": language}, locale=locale)
-    assert day in told(page(read).find(".//dl"))
+    assert day in element_text(page(read).find(".//dl"))
     assert day in letters.render_text(read)
 
 
@@ -126,17 +126,24 @@ def test_the_first_of_a_month_is_an_ordinal_in_french():
 
 def test_a_letter_has_landmarks_and_one_title():
     document = page(letter())
-    assert [told(title) for title in document.iter("h1")] == [CONTENT["title"]]
-    assert told(document.find("head/title")) == CONTENT["title"]
+    assert [element_text(title) for title in document.iter("h1")] == [CONTENT["title"]]
+    assert element_text(document.find("head/title")) == CONTENT["title"]
     assert document.find("body/header") is not None
     assert document.find("body/main/h1") is not None
 
 
 def test_every_statement_leads_to_the_field_it_comes_from():
     document = page(letter())
-    paths = {item.get("id"): told(item.find("code")) for item in document.iterfind(".//section[@class='sources']//li")}
+    paths = {
+        item.get("id"): element_text(item.find("code"))
+        for item in document.iterfind(".//section[@class='sources']//li")
+    }
     cited = {
-        (name, told(item).removesuffix(told(item.find("sup"))), paths[item.find("sup/a").get("href").removeprefix("#")])
+        (
+            name,
+            element_text(item).removesuffix(element_text(item.find("sup"))),
+            paths[item.find("sup/a").get("href").removeprefix("#")],
+        )
         for name in STATEMENTS
         for item in document.iterfind(f".//section[@class='{name}']/ul/li")
     }
@@ -169,7 +176,7 @@ def test_a_section_without_content_is_left_out(name):
 def test_an_empty_content_still_is_a_letter():
     bare = letter(dict.fromkeys(CONTENT), recipient={}, sender="", address="", proof=b"")
     assert headings(bare) == []
-    assert told(page(bare).find(".//h1")) == "A decision about you"
+    assert element_text(page(bare).find(".//h1")) == "A decision about you"
     assert "A decision about you\n====" in letters.render_text(bare)
 
 
@@ -190,7 +197,7 @@ def test_content_of_the_wrong_type_is_not_printed():
 @pytest.mark.parametrize("address", ["22 Elm Road\r\n\nSpringfield", ["22 Elm Road", "Springfield"]])
 def test_an_address_is_text_or_a_list_of_lines(address):
     read = letter(recipient={"name": "Avery Example", "address": address})
-    lines = [told(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
+    lines = [element_text(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
     assert lines == ["Avery Example", "22 Elm Road", "Springfield"]
     assert "Avery Example\n22 Elm Road\nSpringfield\n\n" in letters.render_text(read)
 
@@ -198,7 +205,7 @@ def test_an_address_is_text_or_a_list_of_lines(address):
 @each_case("wrong", [None, 7, True, [], [[["x"]], None, {}], {"name": "x"}, [7, "22 Elm Road"]])
 def test_a_recipient_of_any_shape_does_no_harm(wrong):
     read = letter(recipient={"name": wrong, "address": wrong, "reference": wrong, "other": {"deep": [wrong]}})
-    printed = [told(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
+    printed = [element_text(line) for line in page(read).iterfind(".//p[@class='recipient']/span")]
     assert printed in ([], ["22 Elm Road"])
     assert "Your reference" not in letters.render_text(read)
 
@@ -244,7 +251,7 @@ def test_the_proof_comes_back_byte_by_byte(proof):
 )
 def test_a_statement_runs_as_its_script_does(statement, direction):
     read = letter({"decision_summary": [{"statement": statement, "source": "decided_at"}], "rights": [statement]})
-    items = [item for item in page(read).iter("li") if statement in told(item)]
+    items = [item for item in page(read).iter("li") if statement in element_text(item)]
     assert [item.get("dir") for item in items] == [direction] * 2
     assert f"- {statement} [1]" in letters.render_text(read)
 
@@ -257,9 +264,9 @@ def test_a_statement_runs_as_its_script_does(statement, direction):
 def test_a_mark_is_seen_heard_and_in_the_first_line(language, mark):
     words = languages()[language]
     read = letter({"language": language}, mark=mark)
-    said = f"{words[mark]}. {words[f'{mark}_note']}"
+    mark_text = f"{words[mark]}. {words[f'{mark}_note']}"
     document = page(read)
-    assert told(document.find("body/header/p[@class='mark']")) == said
+    assert element_text(document.find("body/header/p[@class='mark']")) == mark_text
     drawn = document.find("body/div[@class='watermark']")
     assert (drawn.get("data-mark"), drawn.get("aria-hidden")) == (words[mark], "true")
     assert letters.render_text(read).splitlines()[0].startswith(words[mark].upper() + ". ")
@@ -274,10 +281,10 @@ def test_a_letter_says_where_it_is_checked():
     box = page(letter()).find(".//section[@class='check']")
     assert box.find(".//a").get("href") == letter().address
     drawing = box.find(f"{SVG}svg")
-    assert told(drawing.find(f"{SVG}title")) == f"QR code that leads to {letter().address}"
+    assert element_text(drawing.find(f"{SVG}title")) == f"QR code that leads to {letter().address}"
     expected = tinyhtml5.parse(segno.make(letter().address, error="m").svg_inline(border=4))
     assert drawing.find(f"{SVG}path").get("d") == expected.find(f".//{SVG}path").get("d")
-    assert "4F7K-92QD" in told(box)
+    assert "4F7K-92QD" in element_text(box)
     assert letters.render_text(letter()).endswith("this code:\n4F7K-92QD\n")
 
 
@@ -286,7 +293,7 @@ def test_without_an_address_there_is_no_box_and_without_a_code_no_offer():
     assert letter().address not in letters.render_text(letter(address=""))
     offer = languages()["en"]["code"]
     without = letter(review_code="")
-    assert offer not in told(page(without))
+    assert offer not in element_text(page(without))
     assert offer not in " ".join(letters.render_text(without).split())
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from notices.phrasebook import Phrase
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, drafted, factors, told, warnings_of
+from tests.notices.drafts import LANGUAGES, drafted, factors, statement_texts, warnings_of
 from tests.notices.test_untold import problems_of, untold_in
 
 VISITS = {
@@ -20,8 +20,8 @@ CROWN = {"bezeichnung": "Zahnkrone", "bewilligt": "120 €", "status": "gekürzt
 
 
 def summary(outcome: dict, language: str = "en", *phrases: Phrase) -> list[str]:
-    said = told(drafted({"outcome": outcome}, "general", language, *phrases), "decision_summary")
-    return [each.replace("\u00a0:", " :") for each in said]
+    sentences = statement_texts(drafted({"outcome": outcome}, "general", language, *phrases), "decision_summary")
+    return [sentence.replace("\u00a0:", " :") for sentence in sentences]
 
 
 @each_case(
@@ -39,15 +39,15 @@ def summary(outcome: dict, language: str = "en", *phrases: Phrase) -> list[str]:
 def test_each_line_is_told_by_its_name_with_its_decision_and_its_reason(language, line, decided, reason, within):
     outcome = {"action": "denied", within: [line]}
     assert summary(outcome, language)[-len(decided) :] == decided
-    assert [each.replace("\u00a0:", " :") for each in factors(outcome, language=language)] == [reason]
+    assert [sentence.replace("\u00a0:", " :") for sentence in factors(outcome, language=language)] == [reason]
     assert not [path for path, kind in untold_in(outcome).items() if kind != "code"]
     record = {"decision_id": "d", "outcome": outcome}
-    assert not [each for each in warnings_of(record, "general", language) if "is not in the field" in each.line]
+    assert not [row for row in warnings_of(record, "general", language) if "is not in the field" in row.line]
 
 
 def test_lines_are_told_one_after_the_other_in_the_record_s_order():
     lines = [BED, {"item": "Lamp", "status": "paid", "claimed": "40 $", "paid": "40 $"}]
-    assert [each.partition("(")[2][:4] for each in summary({"lines": lines}) if "(" in each] == [
+    assert [sentence.partition("(")[2][:4] for sentence in summary({"lines": lines}) if "(" in sentence] == [
         "Bed)", "Bed)", "Lamp", "Lamp", "Lamp"
     ]  # fmt: skip
 
@@ -69,8 +69,8 @@ def test_a_name_that_is_withheld_names_no_line(language: str):
 
 def test_a_sentence_or_a_long_text_names_nothing_and_is_told_itself():
     for text in ("The visit was not needed.", "x" * 200):
-        (said, paid) = summary({"lines": [{"description": text, "paid": 0}]})
-        assert text.rstrip(".") in said
+        (described, paid) = summary({"lines": [{"description": text, "paid": 0}]})
+        assert text.rstrip(".") in described
         assert paid == "Paid (lines no. 1): 0."
 
 

@@ -117,8 +117,8 @@ def test_other_organizations_see_nothing(api, other_api, fill, approved):
     step(api, approved, "deliveries", {"channel": "hand"})
     for path in PATHS:
         assert done(other_api.get(f"/v1/{path}"))["items"] == []
-    for rest in ("", "/checklist", "/history", "/letter", "/deliveries"):
-        assert other_api.get(f"/v1/notices/{approved['notice_id']}{rest}").status_code == 404
+    for suffix in ("", "/checklist", "/history", "/letter", "/deliveries"):
+        assert other_api.get(f"/v1/notices/{approved['notice_id']}{suffix}").status_code == 404
     assert AuthorityGrant.objects.count() == 1
     assert not selectors.attention(other_api.organization.pk).anything
 

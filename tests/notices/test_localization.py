@@ -132,7 +132,7 @@ def test_a_name_of_a_page_s_length_is_cut():
 
 
 @each_case(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("it is so", "It is so."),
         ("it was Example Inc.", "It was Example Inc."),
@@ -143,8 +143,8 @@ def test_a_name_of_a_page_s_length_is_cut():
         ("", ""),
     ],
 )
-def test_a_sentence_begins_and_ends_as_one(text: str, told: str):
-    assert finish_sentence(text) == told
+def test_a_sentence_begins_and_ends_as_one(text: str, sentence: str):
+    assert finish_sentence(text) == sentence
 
 
 @each_case(

@@ -94,7 +94,7 @@ def letter(api, answer) -> dict:
 
 
 @pytest.fixture
-def told(api, answer) -> dict:
+def outcome_letter(api, answer) -> dict:
     """The delivery of a letter about it."""
     return make_once("told", lambda: tell(api, answer))
 
@@ -137,23 +137,27 @@ def test_a_mail_that_is_refused_tells_nobody(api, asked, smtp):
     assert states(api) == ["to_be_told"]
 
 
-def test_a_letter_that_came_back_opens_the_request_again(api, asked, told):
+def test_a_letter_that_came_back_opens_the_request_again(api, asked, outcome_letter):
     letter = Notice.objects.get(pk=ReviewRequest.objects.get().told_by_id)
-    done(send(api, "POST", f"notices/{letter.pk}/deliveries/{told['delivery_id']}/return", {"reason": "Moved."}))
+    done(
+        send(
+            api, "POST", f"notices/{letter.pk}/deliveries/{outcome_letter['delivery_id']}/return", {"reason": "Moved."}
+        )
+    )
     assert states(api) == ["to_be_told"]
     assert AuditEvent.objects.filter(verb="review.to_be_told").count() == 1
     done(send(api, "POST", f"notices/{letter.pk}/deliveries", {"channel": "post"}))
     assert states(api) == ["answered"]
 
 
-def test_one_of_two_deliveries_that_came_back_opens_nothing(api, asked, told):
+def test_one_of_two_deliveries_that_came_back_opens_nothing(api, asked, outcome_letter):
     letter = ReviewRequest.objects.get().told_by_id
     done(send(api, "POST", f"notices/{letter}/deliveries", {"channel": "post"}))
-    done(send(api, "POST", f"notices/{letter}/deliveries/{told['delivery_id']}/return", {"reason": "Moved."}))
+    done(send(api, "POST", f"notices/{letter}/deliveries/{outcome_letter['delivery_id']}/return", {"reason": "Moved."}))
     assert states(api) == ["answered"]
 
 
-def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, asked, answer, told):
+def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, asked, answer, outcome_letter):
     letter = {"notice_id": str(ReviewRequest.objects.get().told_by_id)}
     done(approve_as_answered(api, done(step(api, letter, "versions"))))
     assert states(api) == ["to_be_told"]
@@ -222,7 +226,7 @@ def test_who_reviewed_and_wrote_may_close_for_four_eyes_are_for_letters(api, ask
 def test_the_reason_reaches_neither_the_audit_trail_nor_the_log(api, asked, answer, capfd):
     done(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": REASON}))
     events = [str(list(row)) for row in AuditEvent.objects.values_list()]
-    assert not [told for told in (*events, *capfd.readouterr()) if "canary" in told]
+    assert not [line for line in (*events, *capfd.readouterr()) if "canary" in line]
 
 
 def test_what_is_closed_stays_closed_whatever_letter_goes_out(api, asked, answer):
@@ -251,8 +255,8 @@ def test_each_person_s_letter_is_drafted_to_them(api, asked, signed_in):
     answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
     browser = signed_in(Role.EDITOR)
     decision = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
-    told = text(browser.get(decision))
-    assert f"R-{asked.pk}, R-{other.pk} are answered: write the letters" in told
+    page_text = text(browser.get(decision))
+    assert f"R-{asked.pk}, R-{other.pk} are answered: write the letters" in page_text
     for request in (asked, other):
         draft = reverse("admin:draft-notice", args=[answer.pk])
         browser.submit(decision, draft, pack="general", review_request=str(request.pk))
@@ -337,13 +341,15 @@ def test_a_person_who_is_to_be_told_stands_in_the_way_of_a_disposal(api, asked):
     done(send(api, "POST", f"notices/{asked.notice_id}/deliveries", {"channel": "hand"}))
     family = Families(api.organization.pk, [asked.notice.decision_id])
     answer = reconsider(api)
-    (_, sentence), *others = [(root, each) for root, found in families.obstacles(family).items() for each in found]
+    (_, sentence), *others = [
+        (root, reason) for root, reasons in families.obstacles(family).items() for reason in reasons
+    ]
     assert (sentence, others) == ("A person who asked for a review of it is still to be told the outcome.", [])
     tell(api, answer)
     assert not any(families.obstacles(family).values())
 
 
-def test_requests_go_with_their_decision_and_with_the_letter_that_told(api, asked, told):
+def test_requests_go_with_their_decision_and_with_the_letter_that_told(api, asked, outcome_letter):
     dispose_of(api.organization)
     assert not ReviewRequest.objects.exists()
 

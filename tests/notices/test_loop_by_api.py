@@ -40,7 +40,7 @@ def state_of(api, request: ReviewRequest) -> str:
 
 
 def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, asked, answer):
-    assert [each["review_request_id"] for each in answer["to_be_told"]] == [str(each.pk) for each in asked]
+    assert [item["review_request_id"] for item in answer["to_be_told"]] == [str(row.pk) for row in asked]
     for request, recipient in zip(asked, (PERSON, ANOTHER | {"email": "blake@home.example"}), strict=True):
         letter = done(draft(api, answer["decision_id"], request.pk, pack="general"))
         assert letter["recipient"] == recipient
@@ -131,7 +131,7 @@ def test_a_letter_that_names_nobody_tells_nobody_who_has_a_name(api, asked, answ
     letter = drafted(api, answer["decision_id"], pack="general", recipient=recipient)
     assert letter["answers"] == []
     done(step(api, finished(api, letter), "deliveries", {"channel": "post"}))
-    assert [state_of(api, each) for each in asked] == ["to_be_told"] * 2
+    assert [state_of(api, request) for request in asked] == ["to_be_told"] * 2
 
 
 def test_who_has_only_a_reference_is_told_by_a_letter_with_it(api):

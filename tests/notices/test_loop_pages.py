@@ -30,11 +30,11 @@ def test_recording_in_the_back_office_ends_on_the_letter_to_write(asked, signed_
     page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
     form = {**REVIEW, "evidence_considered": "", **SENT_ONCE}
     answer = browser.submit(page, reverse("admin:reconsider", args=[asked.notice.decision_id]), **form)
-    told = text(answer)
+    page_text = text(answer)
     headline = f"R-{asked.pk} is answered: write the letter"
-    assert 0 < told.index(headline) < told.index("Keep these salts")
-    assert "Recipient: Example Person , 2 Example Street , person@home.example , person 7 ." in told
-    assert f"{asked.due_at:%Y-%m-%d}" in told
+    assert 0 < page_text.index(headline) < page_text.index("Keep these salts")
+    assert "Recipient: Example Person , 2 Example Street , person@home.example , person 7 ." in page_text
+    assert f"{asked.due_at:%Y-%m-%d}" in page_text
     assert headline in text(browser.get(page)), "also for whoever looks later"
 
 
@@ -43,8 +43,8 @@ def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(
     shown_to = {role: signed_in(role).get(page) for role in (Role.EDITOR, Role.AUDITOR)}
     body = shown_to[Role.EDITOR].content.decode()
     assert f'value="Example Person (R-{asked.pk})"' in body
-    said = asked.notice.approval.revision.content
-    for words in (WORDS, said["title"], said["main_factors"][0]["statement"]):
+    content = asked.notice.approval.revision.content
+    for words in (WORDS, content["title"], content["main_factors"][0]["statement"]):
         assert words in text(shown_to[Role.EDITOR])
     assert WORDS not in shown_to[Role.AUDITOR].content.decode()
 
@@ -70,15 +70,15 @@ def test_the_start_page_says_who_is_to_be_told_and_what_is_late(api, asked, sign
     browser = signed_in(Role.EDITOR)
     assert "1 person asked for a review" in text(browser.get("/admin/"))
     answer = reconsider(api)
-    told = text(browser.get("/admin/"))
-    assert "1 review decided, outcome letter not sent" in told
-    assert "asked for a review" not in told
+    page_text = text(browser.get("/admin/"))
+    assert "1 review decided, outcome letter not sent" in page_text
+    assert "asked for a review" not in page_text
     ReviewRequest.objects.update(due_at=timezone.now() - timedelta(days=1))
     assert "answer to a person is late" in text(browser.get("/admin/"))
     tell(api, answer)
-    told = text(browser.get("/admin/"))
-    assert "outcome letter not sent" not in told
-    assert "is late" not in told
+    page_text = text(browser.get("/admin/"))
+    assert "outcome letter not sent" not in page_text
+    assert "is late" not in page_text
 
 
 def test_members_are_reminded_of_who_is_to_be_told(api, asked, mailoutbox, organization):
@@ -96,10 +96,10 @@ def test_members_are_reminded_of_who_is_to_be_told(api, asked, mailoutbox, organ
 def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
     letter = drafted(api, reconsider(api)["decision_id"])
     address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
-    said = text(signed_in(Role.EDITOR).get(address))
-    assert f"R-{asked.pk} : outcome not sent, due {asked.due_at:%Y-%m-%d}: deliver this letter" in said
-    assert "Notice about a reconsideration of loan-1" in said
-    assert "To Example Person , 2 Example Street , person@home.example , person 7 " in said
+    page_text = text(signed_in(Role.EDITOR).get(address))
+    assert f"R-{asked.pk} : outcome not sent, due {asked.due_at:%Y-%m-%d}: deliver this letter" in page_text
+    assert "Notice about a reconsideration of loan-1" in page_text
+    assert "To Example Person , 2 Example Street , person@home.example , person 7 " in page_text
 
 
 def test_the_page_of_a_letter_to_nobody_says_so(api, signed_in):

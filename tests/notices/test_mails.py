@@ -17,10 +17,10 @@ RECIPIENT = {"name": "Avery Canary", "email": "avery@home.example"}
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "subject"),
     [("en", "The letter is attached"), ("de", "Der Brief ist als PDF angehängt"), ("fr", "La lettre est jointe")],
 )
-def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decision(api, mailoutbox, language, told):
+def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decision(api, mailoutbox, language, subject):
     api.ingest(RECORD)
     draft = drafted(api, recipient={**RECIPIENT, "language": language})
     notice = done(approve(api, draft, acknowledge=warnings_of(api, draft)))
@@ -32,7 +32,7 @@ def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decis
     assert f'<html lang="{language}">' in html
     assert [attached[0] for attached in mail.attachments] == ["letter.pdf"]
     for text in (mail.body, html):
-        assert told in text
+        assert subject in text
         assert notice["public_address"] in text
         assert not any(private in text for private in ("Avery", "loan-1", "denied", "0.92"))
 
@@ -52,10 +52,10 @@ def test_a_reminder_leads_to_what_is_late_and_soon_will_be_and_names_nobody(api,
     with time_machine.travel(NOW, tick=False):
         assert (remind(), send_reminders()) == (1, 1)
     (mail,) = mailoutbox
-    told = [("2 days, 23 hours late", rows[0]), ("5 days left", rows[1]), ("2 days left", asked)]
+    expected = [("2 days, 23 hours late", rows[0]), ("5 days left", rows[1]), ("2 days left", asked)]
     for text in (mail.body, mail.alternatives[0].content):
         text = text.replace("\N{NO-BREAK SPACE}", " ").replace("&nbsp;", " ")
-        for words, row in told:
+        for words, row in expected:
             assert words in text
             assert f"{settings.BASE_URL}/admin/notices/notice/{row.pk}/change/" in text
         assert not any(private in text for private in ("Avery", "avery", "loan-", "canary"))

@@ -12,7 +12,7 @@ from notices.models import NoticeRevision, Phrase
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, fill_in_names, send, shown
-from tests.notices.drafts import EVERY, statements, told
+from tests.notices.drafts import EVERY, statement_texts, statements
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_back_office import page
 from tests.reconsiderations.conftest import reconsider
@@ -44,7 +44,7 @@ RAW = json.dumps(RECORD).encode()
 
 
 @pytest.fixture
-def taken(api) -> None:
+def stored(api) -> None:
     assert api.ingest(RAW).status_code == 201
 
 
@@ -57,7 +57,7 @@ def test_a_record_is_kept_byte_for_byte_and_sending_it_again_is_a_replay(api, ea
     assert api.ingest(RAW.replace(b"den\\u0000ied", b"den\\\\u0000ied")).status_code == 409
 
 
-def test_index_columns_leave_it_out(api, taken):
+def test_index_columns_leave_it_out(api, stored):
     shown = api.get("/v1/decisions/loan-1").json()
     assert (shown["action"], shown["subject"]["reference"]) == ("denied", "application 7")
     assert shown["system"] == {"name": "Scorecard", "version": None}
@@ -90,33 +90,35 @@ def test_only_an_id_cannot_have_it(api, decision_id):
 @each_case("pack", sorted({pack for pack, _ in EVERY}))
 def test_no_sentence_of_a_draft_under_any_pack_has_it_and_every_source_leads_somewhere(pack):
     content = content_of(RAW, pack)
-    assert not any(NUL in line for line in told(content))
+    assert not any(NUL in line for line in statement_texts(content))
     facts = Facts(RAW)
-    assert [facts.find(each["source"]).path for each in statements(content)]
+    assert [facts.find(statement["source"]).path for statement in statements(content)]
 
 
 @pytest.mark.once
-def test_a_notice_is_drafted_edited_and_read(api, taken):
+def test_a_notice_is_drafted_edited_and_read(api, stored):
     fill_in_names(api, "gdpr_22")
     notice = drafted(api, pack="gdpr_22")
     assert NUL not in json.dumps(notice["content"], ensure_ascii=False)
-    assert [each["resolves"] for each in notice["citations"]] == [True] * len(notice["citations"])
+    assert [citation["resolves"] for citation in notice["citations"]] == [True] * len(notice["citations"])
     edited = done(edit(api, notice, main_factors=[{"statement": "It.", "source": 'events.1."\\u0000"."deep\\u0000"'}]))
     assert edited["citations"][-1]["resolves"]
-    assert not any(each["changed"] for each in shown(api, notice)["citations"])
+    assert not any(citation["changed"] for citation in shown(api, notice)["citations"])
     assert NUL not in json.dumps([row.cited for row in NoticeRevision.objects.all()], ensure_ascii=False)
 
 
 @pytest.mark.once
-def test_sentences_leave_it_out(api, taken):
+def test_sentences_leave_it_out(api, stored):
     content = drafted(api)["content"]
-    told = [item["statement"] for name in ("decision_summary", "main_factors", "inputs_used") for item in content[name]]
-    assert "The loan is too large." in told
-    assert not any(NUL in one or "\\u0000" in one for one in told)
+    texts = [
+        item["statement"] for name in ("decision_summary", "main_factors", "inputs_used") for item in content[name]
+    ]
+    assert "The loan is too large." in texts
+    assert not any(NUL in one or "\\u0000" in one for one in texts)
 
 
 @pytest.mark.once
-def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, taken):
+def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, stored):
     notice = drafted(api)
     assert done(approve(api, notice))["custody_record_id"]
     for form in ("html", "text", "proof", "pdf"):
@@ -124,17 +126,17 @@ def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, taken):
         assert answer.status_code == 200
         assert NUL.encode() not in answer.content or form == "pdf"
     proof = json.loads(api.get(f"/v1/notices/{notice['notice_id']}/letter", format="proof").content)
-    assert "\\u0000" in "".join(each["scalar"] for each in proof["field_proofs"])
+    assert "\\u0000" in "".join(field["scalar"] for field in proof["field_proofs"])
 
 
-def test_a_phrase_for_a_name_with_it_is_found_by_the_path(api, organization, taken):
+def test_a_phrase_for_a_name_with_it_is_found_by_the_path(api, organization, stored):
     key = 'events.1."\\u0000"."deep\\u0000"'
     Phrase.objects.create(organization=organization, language="en", key=key, label="Depth")
-    (told,) = [item["statement"] for item in drafted(api)["content"]["inputs_used"] if item["source"] == key]
-    assert told.startswith("Depth")
+    (sentence,) = [item["statement"] for item in drafted(api)["content"]["inputs_used"] if item["source"] == key]
+    assert sentence.startswith("Depth")
 
 
-def test_pages_show_a_sign_for_it_or_nothing(api, signed_in, taken):
+def test_pages_show_a_sign_for_it_or_nothing(api, signed_in, stored):
     notice = drafted(api)
     done(edit(api, notice, main_factors=[{"statement": "It.", "source": "system.name"}]))
     editor = signed_in(Role.EDITOR)
@@ -148,7 +150,7 @@ def test_pages_show_a_sign_for_it_or_nothing(api, signed_in, taken):
     assert "␀Score␀card" in editor.get(pages[0]).content.decode()
 
 
-def test_a_review_of_such_a_decision_is_recorded(api, taken):
+def test_a_review_of_such_a_decision_is_recorded(api, stored):
     recorded = reconsider(api)
     assert recorded.status_code == 201, recorded.content
     done(send(api, "POST", f"decisions/{recorded.json()['decision_id']}/notices", {}))
@@ -156,7 +158,7 @@ def test_a_review_of_such_a_decision_is_recorded(api, taken):
 
 @pytest.mark.once
 @pytest.mark.parametrize("field", ["rationale", "requested_by", "reviewer", "outcome", "new_action"])
-def test_what_people_send_about_a_decision_cannot_have_it(api, taken, field):
+def test_what_people_send_about_a_decision_cannot_have_it(api, stored, field):
     answer = reconsider(api, **{field: f"text{NUL}"})
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]

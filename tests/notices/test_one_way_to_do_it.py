@@ -10,7 +10,7 @@ from tests.cases import each_case
 from tests.notices.drafts import EVERY, drafted
 from tests.notices.law_us import CREDIT, HEALTH, record, rights
 
-REVIEWED = [each for each in EVERY if "{contact}" in packs()[each[0]].text(each[1]).how_to_request_review]
+REVIEWED = [pair for pair in EVERY if "{contact}" in packs()[pair[0]].text(pair[1]).how_to_request_review]
 CONTACT = {"contact": "office@example.com"}
 
 
@@ -22,18 +22,18 @@ def how(pack: str, language: str, review: dict[str, Any], *phrases: Phrase) -> s
 @each_case(("pack", "language"), REVIEWED)
 @each_case("name", ["how", "howToRequest", "instructions"])
 def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name: str):
-    told = how(pack, language, {name: "Call 1-800-555-0100"})
-    assert "Call 1-800-555-0100." in told
-    assert "office@example.com" not in told
-    assert len(told) > len("Call 1-800-555-0100. ") + 20  # what else the pack says stays
+    instructions = how(pack, language, {name: "Call 1-800-555-0100"})
+    assert "Call 1-800-555-0100." in instructions
+    assert "office@example.com" not in instructions
+    assert len(instructions) > len("Call 1-800-555-0100. ") + 20  # what else the pack says stays
 
 
 @each_case(("pack", "language"), REVIEWED)
 @each_case("name", ["contact", "email", "Address"])
 def test_a_review_is_asked_for_where_the_record_says(pack: str, language: str, name: str):
-    told = how(pack, language, {name: "review@example.com"})
-    assert "review@example.com" in told
-    assert "office@example.com" not in told
+    instructions = how(pack, language, {name: "review@example.com"})
+    assert "review@example.com" in instructions
+    assert "office@example.com" not in instructions
 
 
 @pytest.mark.parametrize("review", [{}, {"how": ""}, {"how": 3}, {"how": "{contact}"}, {"how": {"by": "post"}}])
@@ -61,13 +61,13 @@ SILENT = [
 
 @each_case("offer", [*SAYING, *SILENT])
 def test_an_offer_is_accepted_in_one_way(offer: dict[str, Any]):
-    told = rights(record(action="counteroffer", **offer), CREDIT)
-    assert ("If you want to accept our offer" in told) is (offer in SILENT)
+    text = rights(record(action="counteroffer", **offer), CREDIT)
+    assert ("If you want to accept our offer" in text) is (offer in SILENT)
 
 
 def test_an_appeal_goes_to_the_address_of_the_record():
     appeal = {"address": "PO Box 7, Example", "telephone": "1-800-555-0199"}
-    told = rights(record(appeal=appeal), HEALTH, appeal_address="PO Box 1", appeal_telephone="1-800-555-0111")
-    assert "PO Box 7, Example" in told
-    assert "1-800-555-0199" in told
-    assert "PO Box 1" not in told
+    text = rights(record(appeal=appeal), HEALTH, appeal_address="PO Box 1", appeal_telephone="1-800-555-0111")
+    assert "PO Box 7, Example" in text
+    assert "1-800-555-0199" in text
+    assert "PO Box 1" not in text

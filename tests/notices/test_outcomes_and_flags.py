@@ -16,7 +16,7 @@ from notices.packs.flags import FLAGS
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, listed_problems, told, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, listed_problems, statement_texts, warnings_of
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_reasons import Words
 
@@ -34,7 +34,7 @@ def spellings(word: str) -> set[str]:
 
 @each_case(("kind", "word", "spelling"), WORDS)
 def test_every_word_is_known_in_any_spelling_and_has_one_meaning(kind, word, spelling):
-    assert {outcomes.outcome(each) for each in spellings(spelling)} == {(kind, word)}
+    assert {outcomes.outcome(variant) for variant in spellings(spelling)} == {(kind, word)}
     assert [known for _, known, other in WORDS if other == spelling] == [word]
 
 
@@ -72,7 +72,7 @@ def test_a_word_behind_something_else_may_mean_something_else(word):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_letter_tells_of_a_request_for_an_outcome_that_it_does_not_know(language):
     for action in ("renewed_with_increase", "points added"):
-        (line,) = told(content_of({"outcome": {"action": action}}, "general", language), "decision_summary")
+        (line,) = statement_texts(content_of({"outcome": {"action": action}}, "general", language), "decision_summary")
         assert line == {"en": "The decision: ", "de": "Die Entscheidung: ", "fr": "La décision\u00a0: "}[language] + (
             f"{action.replace('_', ' ')}."
         )
@@ -97,17 +97,19 @@ def test_what_is_in_no_table_is_its_own_kind():
 def test_every_outcome_that_a_pack_asks_for_is_a_kind_of_the_table():
     for pack in packs().values():
         for part in (*pack.elements, *pack.clocks, *pack.locked):
-            for each in part.when.conditions:
-                if outcomes.PATHS[0] in each.paths or outcomes.PATHS[1] in each.paths:
-                    assert {outcomes.kind(value) for value in each.values} <= set(TABLE), (pack.id, part.id)
+            for condition in part.when.conditions:
+                if outcomes.PATHS[0] in condition.paths or outcomes.PATHS[1] in condition.paths:
+                    assert {outcomes.kind(value) for value in condition.values} <= set(TABLE), (pack.id, part.id)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_sentence_is_chosen_by_meaning_and_not_by_spelling(language):
     for _, word, spelling in WORDS:
         known = catalog(language).choice("outcome.action", word)
-        assert {catalog(language).choice("outcome.action", each) for each in spellings(spelling)} == {known}
-    assert told(content_of({"outcome": {"action": "PartiallyApproved"}}, "general", language), "decision_summary") == [
+        assert {catalog(language).choice("outcome.action", variant) for variant in spellings(spelling)} == {known}
+    assert statement_texts(
+        content_of({"outcome": {"action": "PartiallyApproved"}}, "general", language), "decision_summary"
+    ) == [
         {
             "en": "Your request was approved in part.",
             "de": "Ihr Antrag wurde teilweise bewilligt.",
@@ -120,15 +122,15 @@ def test_a_sentence_is_chosen_by_meaning_and_not_by_spelling(language):
     ("path", "value"), [("action", "flurbled"), ("result", "???"), ("action", 7), ("action", ["x"])]
 )
 def test_an_unknown_word_is_said_to_the_operator(path, value):
-    found = warnings_of({"decision_id": "d", "outcome": {path: value}})
-    (warning,) = [each for each in found if each.id.startswith("unknown_outcome-")]
+    warnings = warnings_of({"decision_id": "d", "outcome": {path: value}})
+    (warning,) = [row for row in warnings if row.id.startswith("unknown_outcome-")]
     assert f"(outcome.{path})" in warning.sentence
     assert (str(value) in warning.sentence) is isinstance(value, str)
 
 
 @pytest.mark.parametrize("value", ["denied", "GRANTED", "Approved with conditions", "", None])
 def test_a_known_word_or_none_is_not(value):
-    assert not [each for each in warnings_of({"outcome": {"action": value}}) if "unknown_outcome" in each.id]
+    assert not [warning for warning in warnings_of({"outcome": {"action": value}}) if "unknown_outcome" in warning.id]
 
 
 def test_every_sample_says_its_outcome_in_a_known_word():
@@ -149,8 +151,8 @@ def test_no_approval_tells_how_to_appeal_or_owes_reasons_in_whatever_words(turn,
             record = {"decision_id": "d", "subject": {"plan_type": plan}, "outcome": {"action": action}}
             checked, content = checked_draft(record, pack)
             assert "appeal" not in " ".join(content["rights"]).lower(), action
-            found = checklist.check(checked, Words(content))
-            assert next(each.result for each in found if each.id == "specific_reasons") == "not_applicable", action
+            elements = checklist.check(checked, Words(content))
+            assert next(row.result for row in elements if row.id == "specific_reasons") == "not_applicable", action
     denied = {"decision_id": "d", "subject": {"plan_type": plan}, "outcome": {"action": "DENIED"}}
     assert "appeal" in " ".join(content_of(denied, "us_health_denial")["rights"]).lower()
 
@@ -221,15 +223,15 @@ def test_which_law_calls_a_use_high_risk_may_be_said_in_the_place_of_true():
 def test_one_is_not_true():
     record = with_flag("approval.licensed_clinician", 1)
     record["subject"] = {"plan_type": "medicare_advantage", "jurisdiction": "US-CA"}
-    found = checklist.check(case(record, "us_health_denial"), Words(content_of(record, "us_health_denial")))
-    clinician = [each for each in found if "clinician" in each.id and each.result != "not_applicable"]
-    assert {each.result for each in clinician} <= {"missing"}
+    elements = checklist.check(case(record, "us_health_denial"), Words(content_of(record, "us_health_denial")))
+    clinician = [element for element in elements if "clinician" in element.id and element.result != "not_applicable"]
+    assert {element.result for element in clinician} <= {"missing"}
 
 
 def test_every_field_that_a_pack_or_a_letter_reads_as_true_or_false_is_a_flag():
     for pack in packs().values():
         for part in (*pack.elements, *pack.clocks, *pack.locked):
-            asked = {path for each in part.when.conditions for path in each.paths if bool in map(type, each.values)}
+            asked = {path for test in part.when.conditions for path in test.paths if bool in map(type, test.values)}
             assert asked <= FLAGS, (pack.id, part.id)
         for element in pack.elements:
             assert not isinstance(element.equals, bool) or set(element.paths) <= FLAGS
@@ -262,7 +264,9 @@ def test_every_word_for_an_outcome_has_a_sentence_in_every_language(language):
 def test_a_second_look_tells_the_first_request_from_the_one_for_the_look(language):
     record = {"decision_id": "cc-R1", "reconsiders": {"decision_id": "cc-1"}}
     text = " ".join(
-        told(content_of({**record, "outcome": {"result": "upheld", "action": "denied"}}, "general", language))
+        statement_texts(
+            content_of({**record, "outcome": {"result": "upheld", "action": "denied"}}, "general", language)
+        )
     )
     assert catalog(language).subjects["original"] in text
     assert "cc-1" not in text  # a number of the system's own, which the person never saw
@@ -273,8 +277,8 @@ def test_a_second_look_tells_the_first_request_from_the_one_for_the_look(languag
 def test_a_record_without_an_action_says_elsewhere_what_was_decided(path, pack):
     offer = {"amount_usd": 15000, "accept_by": "2026-12-20"}
     for outcome in ({path: "Counter-Offer"}, {"decision": {"action": "counteroffer"}}):
-        letter = told(content_of({"outcome": {**outcome, "counteroffer": offer}}, pack), "decision_summary")
-        asked = told(
+        letter = statement_texts(content_of({"outcome": {**outcome, "counteroffer": offer}}, pack), "decision_summary")
+        asked = statement_texts(
             content_of({"outcome": {"action": "counteroffer", "counteroffer": offer}}, pack), "decision_summary"
         )
         assert letter == asked
@@ -284,9 +288,11 @@ def test_a_record_without_an_action_says_elsewhere_what_was_decided(path, pack):
 
 
 def test_an_action_goes_before_what_else_says_what_was_decided_and_an_unknown_word_says_nothing():
-    lines = told(content_of({"outcome": {"action": "denied", "decision": "approved"}}), "decision_summary")
+    lines = statement_texts(content_of({"outcome": {"action": "denied", "decision": "approved"}}), "decision_summary")
     assert lines == ["Your request was denied."]
-    assert told(content_of({"outcome": {"decision": "final", "verdict": "denied"}})) == ["Your request was denied."]
+    assert statement_texts(content_of({"outcome": {"decision": "final", "verdict": "denied"}})) == [
+        "Your request was denied."
+    ]
 
 
 NOBODY_DECIDED = {
@@ -301,12 +307,14 @@ NOBODY_DECIDED = {
 def test_no_letter_tells_when_it_was_decided_where_nobody_has_decided(action):
     for language, start in zip(("en", "de", "fr"), NOBODY_DECIDED[action], strict=True):
         record = {"decided_at": "2026-11-20T09:30:00Z", "system": {"name": "Triage"}, "outcome": {"action": action}}
-        _, day, system = told(content_of(record, "general", language), "decision_summary", "role_of_automated_system")
+        _, day, system = statement_texts(
+            content_of(record, "general", language), "decision_summary", "role_of_automated_system"
+        )
         assert day.startswith(start)
         assert "2026" in day
         assert system.endswith(("so far.", "mitgewirkt.", "jusqu’ici."))
         waiting = content_of({**record, "outcome": {"action": "wait-listed"}}, "general", "en")
-        assert "The decision was made on November 20, 2026." in told(waiting)
+        assert "The decision was made on November 20, 2026." in statement_texts(waiting)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -315,6 +323,6 @@ def test_every_word_has_a_sentence_of_its_own_in_every_catalog_and_no_catalog_ha
     assert set(catalog(language).choices["outcome.action"]) == words
     assert set(catalog(language).since) <= words
     for word in words:
-        lines = told(content_of({"outcome": {"action": word}}, "general", language), "decision_summary")
+        lines = statement_texts(content_of({"outcome": {"action": word}}, "general", language), "decision_summary")
         assert len(lines) == 1
         assert ":" not in lines[0], "a sentence, and no label with a value"

@@ -42,34 +42,34 @@ INDENTED = json.dumps(RECORD, indent=2).encode()
 
 def test_it_prints_the_letter_and_what_stands_in_its_way_and_keeps_nothing(file, run):
     before = snapshot()
-    said = run(file(INDENTED), "--pack", "us_ecoa_fcra")
-    assert "The loan is larger than the limit of 90 % of the value." in said
-    assert "Problems, which block approval: " in said
-    assert "fill that in" in said
-    assert "Due: 30 days after November 2, 2026" in said
+    output = run(file(INDENTED), "--pack", "us_ecoa_fcra")
+    assert "The loan is larger than the limit of 90 % of the value." in output
+    assert "Problems, which block approval: " in output
+    assert "fill that in" in output
+    assert "Due: 30 days after November 2, 2026" in output
     assert snapshot() == before
 
 
 def test_a_warning_about_the_whole_letter_names_no_place(file, run):
     record = {"decision_id": "plan-1", "outcome": {"action": "denied", "reasons": ["The service was not covered."]}}
-    said = run(file(json.dumps(record).encode()), "--pack", "us_health_denial")
-    assert "  - The record does not say what kind of plan this is" in said
-    assert "  - :" not in said
+    output = run(file(json.dumps(record).encode()), "--pack", "us_health_denial")
+    assert "  - The record does not say what kind of plan this is" in output
+    assert "  - :" not in output
 
 
 def test_as_json_it_is_what_the_api_answers(file, run, api):
     body = json.dumps({"record": RECORD, "pack": "gdpr_22", "language": "de"}).encode()
     answer = api.post("/v1/notices/preview", body).json()
-    said = json.loads(run(file(INDENTED), "--pack", "gdpr_22", "--language", "de", "--json"))
-    for found in (answer, said):  # each was made at its own time
-        del found["deadline"], found["deadlines"]
-    assert said == answer
+    printed = json.loads(run(file(INDENTED), "--pack", "gdpr_22", "--language", "de", "--json"))
+    for preview in (answer, printed):  # each was made at its own time
+        del preview["deadline"], preview["deadlines"]
+    assert printed == answer
 
 
 def test_as_html_it_is_the_letter_alone(file, run):
-    said = run(file(INDENTED), "--html")
-    assert said.startswith("<!doctype html>")
-    assert said.rstrip().endswith("</html>")
+    output = run(file(INDENTED), "--html")
+    assert output.startswith("<!doctype html>")
+    assert output.rstrip().endswith("</html>")
 
 
 @pytest.mark.parametrize("raw", [INDENTED, b"\n" + INDENTED + b"\n\n", json.dumps(RECORD).encode()])
@@ -82,18 +82,18 @@ def test_a_file_holds_one_record_or_standard_input_does(file, run, monkeypatch, 
 def test_or_one_a_line(file, run):
     records = list(samples.synthetic_records())[:5]
     raw = b"\r\n".join(records) + b"\n\n"
-    said = [json.loads(line)["decision_id"] for line in run(file(raw), "--json").splitlines()]
-    assert said == [json.loads(each)["decision_id"] for each in records]
+    decision_ids = [json.loads(line)["decision_id"] for line in run(file(raw), "--json").splitlines()]
+    assert decision_ids == [json.loads(record)["decision_id"] for record in records]
 
 
 def test_a_line_that_is_no_record_is_named_and_the_others_are_shown(file, organization, capsys):
     good = json.dumps(RECORD).encode()
     with pytest.raises(CommandError, match="2 of these records"):
         call_command("preview_notice", file(b"\n".join([good, b'{"x": 1}', b"no JSON", good])), "--json")
-    said = capsys.readouterr()
-    assert len(said.out.splitlines()) == 2
-    assert "record 2: decision_id: Field required." in said.err
-    assert "record 3: " in said.err
+    output = capsys.readouterr()
+    assert len(output.out.splitlines()) == 2
+    assert "record 2: decision_id: Field required." in output.err
+    assert "record 3: " in output.err
 
 
 @pytest.mark.parametrize("raw", [b"", b"no JSON", b"[]", b"{", b'{"decision_id": ""}', b"\xff"])

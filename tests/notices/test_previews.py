@@ -40,8 +40,8 @@ def asked(api: Any, record: Any = RECORD, **more: Any) -> Any:
 
 def problem(answer: Any) -> dict[str, Any]:
     assert answer.status_code == 422, answer.content
-    (found,) = answer.json()["detail"]
-    return found
+    (detail,) = answer.json()["detail"]
+    return detail
 
 
 # ── nothing is kept ──
@@ -54,8 +54,8 @@ def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
     keyrings.forget()
     done(asked(api))  # what is made once, whoever asks
     before = snapshot()
-    found = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))
-    assert MARK in found["letter"], "the search would not find what is there"
+    answer = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))
+    assert MARK in answer["letter"], "the search would not find what is there"
     assert snapshot() == before
     assert not Key.objects.for_organization(api.organization).exists()
     assert MARK not in "".join(capfd.readouterr())
@@ -79,31 +79,31 @@ def test_it_says_what_a_draft_of_the_record_says(api, record, pack):
     fill_in_names(api, pack)
     done(api.ingest(record))
     notice = drafted(api, record["decision_id"], recipient=RECIPIENT)
-    found = done(asked(api, record, recipient=RECIPIENT))
-    assert {name: found[name] for name in AS_A_NOTICE} == {name: notice[name] for name in AS_A_NOTICE}
-    assert found["readability"] == notice["readability"]
-    assert [due["due_at"] for due in found["deadlines"]] == [due["due_at"] for due in notice["deadlines"]]
-    assert found["fault"] is None
+    answer = done(asked(api, record, recipient=RECIPIENT))
+    assert {name: answer[name] for name in AS_A_NOTICE} == {name: notice[name] for name in AS_A_NOTICE}
+    assert answer["readability"] == notice["readability"]
+    assert [due["due_at"] for due in answer["deadlines"]] == [due["due_at"] for due in notice["deadlines"]]
+    assert answer["fault"] is None
     letter = api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").content.decode()
-    assert found["letter"] == "".join(line for line in letter.splitlines(True) if notice["notice_id"] not in line)
+    assert answer["letter"] == "".join(line for line in letter.splitlines(True) if notice["notice_id"] not in line)
 
 
 @pytest.mark.django_db
 def test_its_answer_has_the_properties_of_a_notice_but_those_of_one_that_is_kept(api):
     done(api.ingest(RECORD))
     notice = drafted(api)
-    kept = {
+    counts = {
         "notice_id", "state", "due_at", "holder", "supersedes", "created_at", "created_by", "recipient", "revision",
         "approval", "delivered_at", "answers", "custody_record_id", "letter_digest", "public_address",
     }  # fmt: skip
-    assert set(done(asked(api))) == (set(notice) - kept) | {"letter", "format"}
+    assert set(done(asked(api))) == (set(notice) - counts) | {"letter", "format"}
 
 
 @pytest.mark.django_db
 def test_a_number_is_read_to_its_last_digit_and_a_text_with_nul(api):
     record = b'{"decision_id": "a", "events": {"check": {"ratio": 0.123456789012345678901, "note": "a\\u0000b"}}}'
     answer = api.post("/v1/notices/preview", b'{"record": %s}' % record)
-    values = {each["source"]: each["value"] for each in done(answer)["citations"]}
+    values = {citation["source"]: citation["value"] for citation in done(answer)["citations"]}
     assert values["events.check.ratio"] == "0.123456789012345678901"
 
 
@@ -180,9 +180,9 @@ def facts() -> Facts:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_where_it_is_and_not_repeated(api, body, loc, kind):
-    found = problem(api.post("/v1/notices/preview", body))
-    assert (found["loc"], found["type"]) == (["body", *loc], kind)
-    assert MARK not in json.dumps(found)
+    detail = problem(api.post("/v1/notices/preview", body))
+    assert (detail["loc"], detail["type"]) == (["body", *loc], kind)
+    assert MARK not in json.dumps(detail)
 
 
 @pytest.mark.django_db

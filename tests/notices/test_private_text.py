@@ -77,14 +77,14 @@ def test_no_refusal_no_audit_event_and_no_log_tells_it_though_everything_goes_wr
             assert MARK not in refusal.content.decode()
         tasks.deliver_letters()
         assert smtp.taken == []
-    said = "".join(capfd.readouterr())
-    assert ("mail not taken" in said) == (answer == "busy")
-    assert MARK not in said
+    output = "".join(capfd.readouterr())
+    assert ("mail not taken" in output) == (answer == "busy")
+    assert MARK not in output
     events = json.dumps(list(AuditEvent.objects.values()), default=str)
     assert "notice.returned" in events
     assert MARK not in events
-    kept = serializers.serialize("json", [*Notice.objects.all(), *Delivery.objects.all(), *ReviewRequest.objects.all()])
-    assert MARK in kept, "the search would not find what is there"
+    rows = serializers.serialize("json", [*Notice.objects.all(), *Delivery.objects.all(), *ReviewRequest.objects.all()])
+    assert MARK in rows, "the search would not find what is there"
 
 
 def test_a_fault_of_ours_tells_nothing_of_it_either(api, capfd, monkeypatch):
@@ -107,7 +107,7 @@ def test_the_code_of_a_letter_is_in_the_letter_alone(api, capfd):
     approved = done(approve(api, notice, acknowledge=warnings_of(api, notice)))
     code = code_of(api, notice)
     ask(api, notice)
-    kept = [
+    texts = [
         *api.get("/v1/review-requests").content.decode().splitlines(),
         json.dumps(approved),
         api.get(f"/v1/notices/{notice['notice_id']}/letter", format="proof").content.decode(),
@@ -116,4 +116,4 @@ def test_the_code_of_a_letter_is_in_the_letter_alone(api, capfd):
         serializers.serialize("json", [*Notice.objects.all(), *ReviewRequest.objects.all()]),
     ]
     for spelled in (code, code.replace("-", "")):
-        assert not [place for place in kept if spelled in place]
+        assert not [place for place in texts if spelled in place]

@@ -10,7 +10,7 @@ from notices.sensitive.bases import basis_ids, prohibited_bases, title_of
 from notices.warnings import ApprovalWarning
 from tests.cases import each_case
 from tests.notices.conftest import done, drafted, fill_in_names, refused, send, shown, step, warnings_of
-from tests.notices.drafts import case, told
+from tests.notices.drafts import case, statement_texts
 from tests.notices.drafts import drafted as draft_of
 from tests.notices.drafts import warnings_of as find
 
@@ -84,8 +84,8 @@ FORBIDDEN = [
 ]
 
 
-def named(found: list[ApprovalWarning]) -> list[ApprovalWarning]:
-    return [each for each in found if each.id.startswith("prohibited_basis")]
+def named(warnings: list[ApprovalWarning]) -> list[ApprovalWarning]:
+    return [warning for warning in warnings if warning.id.startswith("prohibited_basis")]
 
 
 def test_every_basis_has_names_and_a_pack_that_forbids_it():
@@ -111,12 +111,12 @@ def test_a_field_about_a_basis_is_no_information_used(pack: str, basis: str):
 )  # fmt: skip
 def test_a_basis_is_found_by_its_short_and_everyday_names(name: str, value):
     content = draft_of({"events": {"application": {name: value, "rooms": 7}}}, "us_ecoa_fcra")
-    assert told(content, "inputs_used") == ["Rooms: 7."]
+    assert statement_texts(content, "inputs_used") == ["Rooms: 7."]
 
 
 def test_a_page_has_another_orientation_than_a_person():
     fields = {"orientation": "gay", "page": {"orientation": "portrait"}}
-    assert told(draft_of({"events": {"application": fields}}, "us_co_admt"), "inputs_used") == [
+    assert statement_texts(draft_of({"events": {"application": fields}}, "us_co_admt"), "inputs_used") == [
         "Page orientation: portrait."
     ]
 
@@ -129,7 +129,7 @@ def test_a_page_has_another_orientation_than_a_person():
      ("retired_cards", 2), ("unemployment_rate", 3), ("dependents", 2), ("castle_view", "yes"), ("senior_loans", 1)],
 )  # fmt: skip
 def test_such_a_name_with_another_meaning_is_told(name: str, value):
-    assert told(draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra"), "inputs_used")
+    assert statement_texts(draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra"), "inputs_used")
 
 
 @each_case(("pack", "basis"), FORBIDDEN)
@@ -166,8 +166,8 @@ def test_a_basis_is_printed_nowhere_in_the_outcome_and_the_approver_is_told(part
     record = {"outcome": {"action": "counteroffer", part: {"rate": 0.05, "race": SECRET, "applicantSex": SECRET}}}
     assert SECRET not in json.dumps(draft_of(record, "us_ecoa_fcra"))
     if part != "result":
-        found = named(find(record, "us_ecoa_fcra"))
-        assert {f"outcome.{part}.race" in each.sentence for each in found} == {True, False}
+        warnings = named(find(record, "us_ecoa_fcra"))
+        assert {f"outcome.{part}.race" in warning.sentence for warning in warnings} == {True, False}
 
 
 def test_a_factor_whose_path_leads_to_one_is_found_by_the_path():
@@ -206,7 +206,7 @@ def test_a_reason_in_words_is_printed_and_warned_of(pack: str, language: str, re
     record = {"outcome": {"action": "denied", "reasons": [reason]}}
     content = draft_of(record, pack, language)
     assert len(content["main_factors"]) == 1
-    assert [each.where for each in named(find(record, pack, language))] == ["main_factors.0"]
+    assert [warning.where for warning in named(find(record, pack, language))] == ["main_factors.0"]
     left_out = named(find(record, pack, language, main_factors=[]))
     assert len(left_out) == 1, "nor is it forgotten once an editor removed it"
     assert "the letter does not cite it" in left_out[0].sentence
@@ -222,7 +222,7 @@ def test_a_reason_in_words_is_printed_and_warned_of(pack: str, language: str, re
 )  # fmt: skip
 def test_a_thing_or_a_part_of_a_word_is_no_basis(name: str, value):
     content = draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra")
-    assert told(content, "inputs_used")
+    assert statement_texts(content, "inputs_used")
     assert packs()["us_ecoa_fcra"].text("en").withheld not in content["rights"]
 
 
@@ -245,12 +245,12 @@ def test_what_was_decided_may_be_for_a_basis():
     outcome = {"action": "granted", "disability_benefit_granted_eur": 7, "terms": {"disability": "until June"}}
     content = draft_of({"outcome": outcome}, "us_co_admt")
     assert "until June" in json.dumps(content)
-    assert "disability benefit granted: €7." in told(content, "decision_summary")[0]
+    assert "disability benefit granted: €7." in statement_texts(content, "decision_summary")[0]
 
 
 def test_a_pack_that_does_not_forbid_a_basis_prints_it():
     content = draft_of({"events": {"application": {"age": 40}}}, "us_health_denial")
-    assert told(content, "inputs_used") == ["Age: 40."]
+    assert statement_texts(content, "inputs_used") == ["Age: 40."]
 
 
 def test_rights_name_the_bases_and_are_no_reasons():

@@ -76,8 +76,8 @@ def ask(reader: Browser, notice: Notice, right: bool = True, **fields: str):
 def test_it_confirms_the_letter_and_says_nothing_of_the_person(letter, reader):
     notice = letter()
     text = page(reader, notice)
-    for told in ("Example Bank", "In force", "English", notice.sealed.letter_digest, notice.sealed.record.key_id):
-        assert told in text
+    for passage in ("Example Bank", "In force", "English", notice.sealed.letter_digest, notice.sealed.record.key_id):
+        assert passage in text
     assert notice.approval.revision.content["framework"] in text
     for private in ("canary", "Avery", "loan-1", "Reviewer 7", "credit officer", "0.92", code(notice)):
         assert private not in text
@@ -128,8 +128,8 @@ def assert_confirms_nothing(reader: Browser, notice: Notice, status: int):
     text = answer.content.decode()
     assert (answer.status_code, answer.get("Retry-After")) == (status, "5" if status == 503 else None)
     assert "Cannot be checked at the moment" in text
-    for told in ("In force", "Approved on", notice.sealed.letter_digest, "html_digest", "<script"):
-        assert told not in text
+    for passage in ("In force", "Approved on", notice.sealed.letter_digest, "html_digest", "<script"):
+        assert passage not in text
     assert "<form" in text, "a review can still be asked for"
 
 
@@ -212,9 +212,9 @@ def test_visiting_the_page_makes_no_session(letter, reader):
 
 
 def test_the_three_languages_say_the_same_things():
-    said = {file.stem: tomllib.loads(file.read_text()) for file in CHECKOUT.glob("notices/public/*.toml")}
-    assert set(said) == {"en", "de", "fr"}
-    assert list(said["en"]) == list(said["de"]) == list(said["fr"])
+    texts = {file.stem: tomllib.loads(file.read_text()) for file in CHECKOUT.glob("notices/public/*.toml")}
+    assert set(texts) == {"en", "de", "fr"}
+    assert list(texts["en"]) == list(texts["de"]) == list(texts["fr"])
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])

@@ -72,7 +72,7 @@ def test_a_wrong_code_says_so_and_loses_nothing_that_was_typed(letter, reader):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"code": " "}, "Geben Sie den Code aus Ihrem Brief ein."),
         ({"email": "nobody"}, "Das sieht nicht wie eine E-Mail-Adresse aus."),
@@ -80,10 +80,10 @@ def test_a_wrong_code_says_so_and_loses_nothing_that_was_typed(letter, reader):
         ({"message": "a\0b"}, "Nullzeichen"),
     ],
 )
-def test_what_cannot_be_taken_is_told_in_the_letters_language(letter, reader, fields, told):
+def test_what_cannot_be_taken_is_told_in_the_letters_language(letter, reader, fields, message):
     answer = ask(reader, letter("de"), **fields)
     assert answer.status_code == 422
-    assert told in answer.content.decode()
+    assert message in answer.content.decode()
     assert not ReviewRequest.objects.exists()
 
 

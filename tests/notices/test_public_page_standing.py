@@ -41,10 +41,10 @@ def test_the_person_reads_where_the_request_stands_until_the_letter_is_there(api
         assert "A person has looked at the decision again" in answered
         assert "overturned" not in answered, "the outcome is told by the letter"
         tell(api, answer)
-        told = read(reader, notice)
-        assert "has been delivered" in told
-        assert "A person will look" not in told
-    assert not [text for text in (received, answered, told) if "canary" in text.lower()]
+        page_text = read(reader, notice)
+        assert "has been delivered" in page_text
+        assert "A person will look" not in page_text
+    assert not [text for text in (received, answered, page_text) if "canary" in text.lower()]
 
 
 def test_the_day_of_the_answer_stands_there_until_it_is_told(api, letter, reader):
@@ -59,10 +59,10 @@ def test_the_day_of_the_answer_stands_there_until_it_is_told(api, letter, reader
 def test_a_letter_that_came_back_is_on_its_way_again(api, letter, reader):
     notice = letter()
     ask(reader, notice)
-    told = finished(api, drafted(api, reconsider(api)["decision_id"]))
-    delivery = done(step(api, told, "deliveries", {"channel": "post"}))["delivery_id"]
+    outcome_letter = finished(api, drafted(api, reconsider(api)["decision_id"]))
+    delivery = done(step(api, outcome_letter, "deliveries", {"channel": "post"}))["delivery_id"]
     assert "has been delivered" in read(reader, notice)
-    done(step(api, told, f"deliveries/{delivery}/return", {"reason": "moved"}))
+    done(step(api, outcome_letter, f"deliveries/{delivery}/return", {"reason": "moved"}))
     assert "has been delivered" not in read(reader, notice)
 
 

@@ -26,11 +26,11 @@ def by_status(answers) -> dict[int, list]:
 def test_of_many_approvals_one_wins_and_the_others_are_told(bank):
     notice = drafted(bank)
     answers = at_once(SENDERS, lambda number: approve(bank, notice, approver=f"Reviewer {number}"))
-    told = by_status(answers)
-    assert {status: len(each) for status, each in told.items()} == {200: 1, 409: SENDERS - 1}
-    (winner,) = told[200]
+    by_code = by_status(answers)
+    assert {status: len(group) for status, group in by_code.items()} == {200: 1, 409: SENDERS - 1}
+    (winner,) = by_code[200]
     approver = winner.json()["approval"]["approver"]
-    assert all(f"{approver} approved it" in refused(answer) for answer in told[409])
+    assert all(f"{approver} approved it" in refused(answer) for answer in by_code[409])
     assert Approval.objects.get().approver == approver
     assert AuditEvent.objects.filter(verb="notice.approved").count() == 1
     assert shown(bank, notice)["custody_record_id"]
@@ -67,7 +67,7 @@ def test_many_edits_make_as_many_revisions(bank):
 def test_of_many_new_versions_one_is_made(bank):
     notice = done(approve(bank, drafted(bank)))
     answers = at_once(SENDERS, lambda _: step(bank, notice, "versions"))
-    assert {status: len(each) for status, each in by_status(answers).items()} == {201: 1, 409: SENDERS - 1}
+    assert {status: len(group) for status, group in by_status(answers).items()} == {201: 1, 409: SENDERS - 1}
 
 
 def test_a_notice_is_withdrawn_once(bank):

@@ -24,16 +24,16 @@ class Words:
 
 def result(reason: object, pack: str = "us_ecoa_fcra", element: str = "specific_reasons", **outcome: object) -> str:
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [reason], **outcome}}
-    found = checklist.check(case(record, pack), Words(content_of(record, pack)))
-    return next(each.result for each in found if each.id == element)
+    elements = checklist.check(case(record, pack), Words(content_of(record, pack)))
+    return next(checked.result for checked in elements if checked.id == element)
 
 
 def kinds(sentence: str, pack: str = "us_ecoa_fcra", language: str = "en") -> set[str]:
     """The kinds of warnings about a reason in the record's own words."""
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [{"text": sentence}]}}
-    said = [{"statement": sentence, "source": "outcome.reasons.0.text"}]
-    found = warnings_of(record, pack, language, main_factors=said)
-    return {each.id.rpartition("-")[0] for each in found if each.where == "main_factors.0"}
+    statements = [{"statement": sentence, "source": "outcome.reasons.0.text"}]
+    warnings = warnings_of(record, pack, language, main_factors=statements)
+    return {warning.id.rpartition("-")[0] for warning in warnings if warning.where == "main_factors.0"}
 
 
 # ── what says nothing ──
@@ -88,12 +88,12 @@ TELLING = {
 }  # fmt: skip
 
 
-@each_case("sentence", [each for sentences in EMPTY.values() for each in sentences])
+@each_case("sentence", [text for sentences in EMPTY.values() for text in sentences])
 def test_a_code_without_words_a_comparison_of_nothing_and_a_reference_give_no_reason(sentence):
     assert telling_words(sentence) == []
 
 
-@each_case("sentence", [each for sentences in TELLING.values() for each in sentences])
+@each_case("sentence", [text for sentences in TELLING.values() for text in sentences])
 def test_whatever_names_a_thing_is_a_reason(sentence):
     assert telling_words(sentence)
 
@@ -108,7 +108,7 @@ def test_a_reason_that_says_nothing_counts_as_missing_and_blocks(reason):
 
 @pytest.mark.parametrize("pack", ["us_health_denial", "general", "gdpr_22", "uk_gdpr_22c", "us_ca_admt"])
 def test_so_it_does_in_every_pack_that_asks_for_reasons(pack):
-    element = next(each.id for each in packs()[pack].elements if each.where == "main_factors" and each.check == "cited")
+    element = next(part.id for part in packs()[pack].elements if part.where == "main_factors" and part.check == "cited")
     assert result("R07", pack, element) == "missing"
     assert result("Your income is too low.", pack, element) in ("present", "not_applicable")
 
@@ -125,10 +125,10 @@ def test_what_a_program_writes_for_nothing_is_nothing_wherever_the_law_asks(valu
     assert says_nothing(value)
     plan = {"plan_provision": value}
     record = {"decision_id": "d", "subject": {"plan_type": "employer"}, "outcome": {"action": "denied", **plan}}
-    said = [{"statement": "The provision of your plan: section four.", "source": "outcome.plan_provision"}]
-    words = Words({**content_of(record, "us_health_denial"), "main_factors": said})
-    found = checklist.check(case(record, "us_health_denial"), words)
-    assert next(each.result for each in found if each.id == "plan_provision") == "missing"
+    statements = [{"statement": "The provision of your plan: section four.", "source": "outcome.plan_provision"}]
+    words = Words({**content_of(record, "us_health_denial"), "main_factors": statements})
+    elements = checklist.check(case(record, "us_health_denial"), words)
+    assert next(element.result for element in elements if element.id == "plan_provision") == "missing"
 
 
 @each_case("value", ["none", "no", "nothing owed", "Nana", "x-ray", 0, False, None])

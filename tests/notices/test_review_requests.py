@@ -148,10 +148,10 @@ def test_members_are_reminded_of_a_request_that_is_due(api, offering, mailoutbox
     ReviewRequest.objects.update(due_at=asked.received_at)
     tasks.remind()
     (message,) = mailoutbox
-    told = message.body + "".join(part.content for part in message.alternatives)
-    assert "loan-1" in told or offering["notice_id"] in told
-    assert WORDS not in told
-    assert "person@home.example" not in told
+    mail = message.body + "".join(part.content for part in message.alternatives)
+    assert "loan-1" in mail or offering["notice_id"] in mail
+    assert WORDS not in mail
+    assert "person@home.example" not in mail
 
 
 # ── what becomes of it ──
@@ -243,8 +243,8 @@ def test_what_was_closed_and_reconsidered_later_is_listed_as_closed_alone(api, o
     request = ask(api, offering)
     done(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
     reconsider(api)
-    found = {state: [each["state"] for each in listed(api, state=state)] for state in ("to_be_told", "closed")}
-    assert found == {"to_be_told": [], "closed": ["closed"]}
+    states = {state: [row["state"] for row in listed(api, state=state)] for state in ("to_be_told", "closed")}
+    assert states == {"to_be_told": [], "closed": ["closed"]}
 
 
 def test_a_letter_that_is_taken_back_while_somebody_asks_takes_no_request(api, offering):

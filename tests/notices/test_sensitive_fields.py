@@ -17,7 +17,7 @@ from notices.sensitive import sensitive_fields
 from notices.sensitive.values import is_card_number, is_iban, kinds
 from tests.cases import each_case
 from tests.notices.conftest import done, drafted, edit, send, shown
-from tests.notices.drafts import EVERY, factors, told, warnings_of, whole_draft
+from tests.notices.drafts import EVERY, factors, statement_texts, warnings_of, whole_draft
 from tests.notices.drafts import drafted as draft_of
 
 SECRET = "canary"
@@ -144,7 +144,7 @@ def test_what_only_resembles_a_sensitive_field_is_told(fields: dict):
 )  # fmt: skip
 def test_a_sensitive_value_is_withheld_whatever_its_field_is_called(value):
     content = draft_of({"events": {"application": {"memo": value, "income": 7}}})
-    assert told(content, "inputs_used") == ["Income: 7."]
+    assert statement_texts(content, "inputs_used") == ["Income: 7."]
 
 
 @each_case(
@@ -228,7 +228,7 @@ def test_a_number_of_a_person_is_withheld_by_its_short_and_foreign_names(name: s
 )  # fmt: skip
 def test_a_name_with_several_meanings_is_a_number_where_its_value_is_one(name: str, value, is_number: bool):
     content = draft_of({"events": {"application": {name: value, "rooms": 7}}})
-    assert (len(told(content, "inputs_used")) == 1) == is_number
+    assert (len(statement_texts(content, "inputs_used")) == 1) == is_number
 
 
 @each_case(
@@ -241,7 +241,7 @@ def test_a_name_with_several_meanings_is_a_number_where_its_value_is_one(name: s
 )  # fmt: skip
 def test_a_text_that_tells_a_number_after_its_name_is_withheld(text: str):
     content = draft_of({"events": {"application": {"memo": f"Seen: {text}", "income": 7}}})
-    assert told(content, "inputs_used") == ["Income: 7."]
+    assert statement_texts(content, "inputs_used") == ["Income: 7."]
 
 
 @each_case(
@@ -263,7 +263,7 @@ def test_a_day_or_an_amount_after_such_a_name_is_told(text: str):
 )  # fmt: skip
 def test_the_parts_of_a_card_number_are_withheld_also_as_numbers(name: str, parts: list[int]):
     content = draft_of({"events": {"application": {name: parts, "income": 7}}})
-    assert told(content, "inputs_used") == ["Income: 7."]
+    assert statement_texts(content, "inputs_used") == ["Income: 7."]
 
 
 @each_case(
@@ -272,7 +272,7 @@ def test_the_parts_of_a_card_number_are_withheld_also_as_numbers(name: str, part
      ("rents", [5555, 5555, 5555, 4444]), ("x", [9111, 1111, 1111, 1111]), ("readings", [4200, 4100, 4300, 4250])],
 )  # fmt: skip
 def test_other_numbers_in_a_list_are_told(name: str, parts: list[int]):
-    assert told(draft_of({"events": {"application": {name: parts}}}), "inputs_used")
+    assert statement_texts(draft_of({"events": {"application": {name: parts}}}), "inputs_used")
 
 
 # ── reasons and factors ──
@@ -292,23 +292,23 @@ def test_a_sensitive_factor_keeps_its_name_and_direction_and_loses_its_value():
         "What your guarantor earns – this counted against you."
     ]
     record = {"events": events, "outcome": {"action": "denied", "principal_factors": [factor]}}
-    assert not [each for each in warnings_of(record) if each.id.startswith("withheld_reason")]
+    assert not [warning for warning in warnings_of(record) if warning.id.startswith("withheld_reason")]
 
 
 def test_a_reason_with_a_sensitive_value_does_not_vanish_in_silence():
     record = {
         "outcome": {"action": "denied", "reasons": [f"The account {IBAN} was overdrawn.", "The income is too low."]}
     }
-    assert told(draft_of(record), "main_factors") == ["The income is too low."]
-    [warning] = [each for each in warnings_of(record) if each.id.startswith("withheld_reason")]
+    assert statement_texts(draft_of(record), "main_factors") == ["The income is too low."]
+    [warning] = [row for row in warnings_of(record) if row.id.startswith("withheld_reason")]
     assert "outcome.reasons.0 is withheld as sensitive (card and account numbers)" in warning.sentence
     assert IBAN not in warning.sentence
 
 
 def test_a_sensitive_value_that_somebody_writes_is_a_warning():
     item = {"statement": f"Your card {CARD} was refused.", "source": "outcome.action"}
-    found = [each.id for each in warnings_of({"outcome": {"action": "denied"}}, main_factors=[item])]
-    assert any(each.startswith("sensitive_value") for each in found)
+    warning_ids = [warning.id for warning in warnings_of({"outcome": {"action": "denied"}}, main_factors=[item])]
+    assert any(warning_id.startswith("sensitive_value") for warning_id in warning_ids)
 
 
 # ── what an organization adds and takes off ──
@@ -320,9 +320,9 @@ def test_an_organization_adds_names_and_takes_others_off():
     }
     fields = sensitive_fields(("badgeNo",), ("Guarantor", "policy_number"))
     content = whole_draft(record).content
-    assert told(content, "inputs_used") == ["Badge no: B7."]
+    assert statement_texts(content, "inputs_used") == ["Badge no: B7."]
     own = draft(Facts(json.dumps(record).encode()), packs()["general"], "en", Phrasebook((), fields), {})
-    assert told(own.content, "inputs_used") == ["Guarantor income: 5.", f"Policy number: {CARD}."]
+    assert statement_texts(own.content, "inputs_used") == ["Guarantor income: 5.", f"Policy number: {CARD}."]
     assert own.withheld == ("events.application.badge_no", "events.application.ssn")
 
 
@@ -387,7 +387,7 @@ def test_a_sensitive_field_is_not_cited_by_hand_nor_offered_to_editors(api, sign
     answered = done(edit(api, notice, inputs_used=own))
     problems = [warning["sentence"] for warning in answered["warnings"]]
     assert [
-        each for each in problems if "events.application.ssn is withheld as sensitive (national identifiers" in each
+        text for text in problems if "events.application.ssn is withheld as sensitive (national identifiers" in text
     ]
     assert SECRET not in " ".join(problems)
     done(edit(api, notice, inputs_used=[]))
@@ -409,7 +409,7 @@ def test_a_draft_follows_the_settings_of_its_organization(api):
     )
     done(api.ingest(RECORD))
     content = shown(api, drafted(api))["content"]
-    assert told(content, "inputs_used") == ["Ssn: canary."]
+    assert statement_texts(content, "inputs_used") == ["Ssn: canary."]
 
 
 @each_case(
@@ -437,8 +437,8 @@ def test_a_number_is_found_whatever_stands_between_its_digits(text):
 )
 def test_a_harmless_label_hides_no_name_of_a_factor(factor):
     record = {"decision_id": "d", "outcome": {"action": "denied", "principal_factors": [factor]}}
-    told = json.dumps(draft_of(record, "us_ecoa_fcra"))
-    assert factor["value"] not in told
+    text = json.dumps(draft_of(record, "us_ecoa_fcra"))
+    assert factor["value"] not in text
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_a_harmless_label_hides_no_name_of_a_factor(factor):
 )
 def test_a_condition_or_term_that_is_withheld_is_warned_of(outcome):
     record = {"decision_id": "d", "outcome": {"action": "approved with conditions", **outcome}}
-    assert any(each.id.startswith("withheld_term") for each in warnings_of(record, "us_ecoa_fcra"))
+    assert any(warning.id.startswith("withheld_term") for warning in warnings_of(record, "us_ecoa_fcra"))
 
 
 @pytest.mark.parametrize(
@@ -467,6 +467,6 @@ def test_a_condition_or_term_that_is_withheld_is_warned_of(outcome):
 )
 def test_what_the_outcome_has_and_is_withheld_is_warned_of_whatever_its_name(outcome: dict, path: str):
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["The income is too low."], **outcome}}
-    [warning] = [each for each in warnings_of(record, "us_ecoa_fcra") if each.id.startswith("withheld_term")]
+    [warning] = [row for row in warnings_of(record, "us_ecoa_fcra") if row.id.startswith("withheld_term")]
     assert path in warning.sentence
     assert not any(private in warning.sentence for private in (SECRET, IBAN))

@@ -31,9 +31,9 @@ def facts(given: dict) -> Facts:
 @each_case("name", ["receivedAt", "received-at", "Received At", "RECEIVED_AT", "receivedOn", "receivedDate"])
 @each_case("event", ["request", "Request"])
 def test_a_clock_begins_with_what_the_record_spells_otherwise(event: str, name: str):
-    found = due(record({event: {name: "2026-11-02T10:00:00Z"}}, {"planType": "ERISA"}, claimType="preService"))
-    assert not found.assumed
-    assert found.triggered_at.isoformat() == "2026-11-02T10:00:00+00:00"
+    deadline = due(record({event: {name: "2026-11-02T10:00:00Z"}}, {"planType": "ERISA"}, claimType="preService"))
+    assert not deadline.assumed
+    assert deadline.triggered_at.isoformat() == "2026-11-02T10:00:00+00:00"
 
 
 @pytest.mark.parametrize("event", ["accessRequest", "access-request", "AccessRequest"])
@@ -58,7 +58,7 @@ def test_elements_find_what_the_letter_tells_in_the_records_own_spelling():
         basis="medical_necessity",
     )
     assert blocking(given, HEALTH) == set()
-    sources = [each["source"] for each in statements(drafted(given, HEALTH))]
+    sources = [item["source"] for item in statements(drafted(given, HEALTH))]
     assert "outcome.planProvision" in sources
     assert len(sources) == len(set(sources))
 
@@ -69,7 +69,7 @@ def test_a_whole_score_in_another_spelling_is_no_block(score: dict[str, Any]):
     assert {"score", "score_range", "score_key_factors", "score_date", "score_provider"} <= asked(
         record(**score), CREDIT
     )
-    assert not {each for each in blocking(record(**score), CREDIT) if each.startswith("score")}
+    assert not {name for name in blocking(record(**score), CREDIT) if name.startswith("score")}
 
 
 REASON = ["Your income is too low for the loan you asked for."]

@@ -3,15 +3,15 @@
 import pytest
 
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, drafted, factors, told
+from tests.notices.drafts import LANGUAGES, drafted, factors, statement_texts
 from tests.notices.test_untold import problems_of, untold_in
 
 WORDS = "Das Einkommen reicht nicht aus."
 
 
 def summary(outcome: dict, language: str = "en", **record: object) -> list[str]:
-    said = told(drafted({"outcome": outcome, **record}, "general", language), "decision_summary")
-    return [each.replace("\u00a0", " ") for each in said]
+    sentences = statement_texts(drafted({"outcome": outcome, **record}, "general", language), "decision_summary")
+    return [sentence.replace("\u00a0", " ") for sentence in sentences]
 
 
 @each_case(
@@ -36,7 +36,7 @@ def test_what_only_sounds_so_is_no_reason(key: str):
 
 
 @each_case(
-    ("factor", "language", "said"),
+    ("factor", "language", "expected"),
     [
         ({"facteur": "ratioEndettement", "valeur": 0.61, "effet": "défavorable"}, "fr", "Ratio endettement : 0,61 "),
         ({"merkmal": "mietquote", "wert": 0.41, "wirkung": "negativ"}, "de", "Mietquote: 0,41 "),
@@ -44,14 +44,14 @@ def test_what_only_sounds_so_is_no_reason(key: str):
     ],
 )
 @each_case("within", ["facteurs", "faktoren", "einflussfaktoren", "factors", "reasons", "motifs"])
-def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, language, said, within):
+def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, language, expected, within):
     (told_so,) = factors({within: [factor]}, language=language)
-    assert told_so.replace("\u00a0", " ").startswith(said)
+    assert told_so.replace("\u00a0", " ").startswith(expected)
     assert not untold_in({within: [factor]})
 
 
 @each_case(
-    ("outcome", "said"),
+    ("outcome", "expected"),
     [
         ({"review": {"available": True, "within_days": 30}}, "Review within: 30 days."),
         ({"review": {"deadline": "30 June"}}, "Review deadline: 30 June."),
@@ -63,8 +63,8 @@ def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, langua
         ({"jobTitle": "Nurse"}, "Job title: Nurse."),
     ],
 )
-def test_times_sums_and_what_it_was_about_are_told(outcome, said):
-    assert said in summary({"action": "denied", **outcome})
+def test_times_sums_and_what_it_was_about_are_told(outcome, expected):
+    assert expected in summary({"action": "denied", **outcome})
 
 
 @pytest.mark.parametrize("action", ["approved", "pending", "upheld"])
@@ -87,7 +87,7 @@ def test_it_names_none_where_a_text_is_more_or_less_than_an_amount(text: str):
 @each_case(("action", "is_told"), [("pended", False), ("referred", False), ("denied", True)])
 def test_no_system_has_decided_alone_where_nobody_has_decided(language: str, action: str, is_told: bool):
     record = {"outcome": {"action": action, "solely_automated": True, "materially_influenced_by_system": True}}
-    sources = [each["source"] for each in drafted(record, "general", language)["role_of_automated_system"]]
+    sources = [item["source"] for item in drafted(record, "general", language)["role_of_automated_system"]]
     assert ("outcome.solely_automated" in sources) is is_told
 
 
@@ -100,9 +100,9 @@ def test_what_action_and_result_both_say_is_told_once():
 
 def test_a_flag_is_not_told_as_if_it_were_the_rule():
     record = {"subject": {"plan_type": "employer"}, "outcome": {"action": "denied", "internal_rule_relied_on": True}}
-    assert "Internal rule relied on: yes." in told(drafted(record, "us_health_denial"))
+    assert "Internal rule relied on: yes." in statement_texts(drafted(record, "us_health_denial"))
     record["outcome"]["internal_rule_relied_on"] = "Rule 7"
-    assert "The internal rule that was used: Rule 7." in told(drafted(record, "us_health_denial"))
+    assert "The internal rule that was used: Rule 7." in statement_texts(drafted(record, "us_health_denial"))
 
 
 def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
@@ -115,7 +115,7 @@ def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
 
 
 @each_case(
-    ("amount", "said"),
+    ("amount", "expected"),
     [
         ({"minor": 24999, "currency": "EUR"}, "€249.99"),
         ({"minorUnits": 24999, "currency": "JPY"}, "¥24,999"),
@@ -126,17 +126,17 @@ def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
         ({"value": 2550, "currency": "EUR"}, "€2,550"),
     ],
 )
-def test_an_amount_in_the_smallest_unit_is_told_as_people_write_it(amount: dict, said: str):
+def test_an_amount_in_the_smallest_unit_is_told_as_people_write_it(amount: dict, expected: str):
     """And what makes it one is no sentence of its own."""
-    (used,) = told(drafted({"events": {"basket": {"total": amount}}}, "general"), "inputs_used")
-    assert used.endswith(f": {said}.")
+    (used,) = statement_texts(drafted({"events": {"basket": {"total": amount}}}, "general"), "inputs_used")
+    assert used.endswith(f": {expected}.")
     assert "inor" not in used
-    assert said in summary({"action": "approved", "credit": amount})[-1]
+    assert expected in summary({"action": "approved", "credit": amount})[-1]
     assert not untold_in({"credit": amount})
 
 
 @pytest.mark.parametrize("fields", [{"minor": True}, {"minor": 2}, {"minor": 2, "unit": "children"}, {"scale": 4}])
 def test_what_is_minor_or_a_scale_and_no_money_stays_what_it_is(fields: dict):
-    said = told(drafted({"events": {"household": fields}}, "general"), "inputs_used")
-    assert len(said) == len(fields)
-    assert not any(sign in str(said) for sign in "€$¥£")
+    sentences = statement_texts(drafted({"events": {"household": fields}}, "general"), "inputs_used")
+    assert len(sentences) == len(fields)
+    assert not any(sign in str(sentences) for sign in "€$¥£")

@@ -10,7 +10,7 @@ from notices.packs import packs
 from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
-from tests.notices.drafts import case, drafted, factors, inputs, listed_problems, told, warnings_of
+from tests.notices.drafts import case, drafted, factors, inputs, listed_problems, statement_texts, warnings_of
 
 
 def conflicts(record: dict, *phrases: Phrase) -> list[str]:
@@ -45,9 +45,9 @@ def about(factor: dict, **fields: object) -> dict:
 )  # fmt: skip
 def test_a_unit_comes_from_the_cited_field_and_not_from_a_factor_s_name(factor: dict, fields: dict, expected: str):
     record = about(factor, **fields)
-    assert told(drafted(record), "main_factors") == [expected]
+    assert statement_texts(drafted(record), "main_factors") == [expected]
     assert conflicts(record) == []
-    assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
+    assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
 CONFLICTS = [
@@ -107,13 +107,13 @@ def test_a_conflict_is_found_in_any_shape_of_factors():
 def test_an_amount_and_its_currency_are_one_amount_in_one_sentence(fields: dict, expected: list[str]):
     assert inputs(fields) == expected
     record = {"decision_id": "d", "events": {"application": fields}}
-    assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
+    assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
 def test_a_currency_told_with_its_amount_is_not_untold():
     record = {"decision_id": "d", "outcome": {"refund": {"amount": 5, "currency": "EUR"}, "other": {"currency": "EUR"}}}
-    found = checklist.untold_fields(case(record), drafted(record))
-    assert [each.path for each in found] == ["outcome.other.currency"]
+    fields = checklist.untold_fields(case(record), drafted(record))
+    assert [field.path for field in fields] == ["outcome.other.currency"]
 
 
 # ── numbers for people ──
@@ -132,7 +132,7 @@ def test_a_ratio_of_many_decimals_is_rounded_for_people_and_stays_exact_where_it
     assert inputs({"usage": value}) == [f"Usage: {shown}."]
     (citation,) = checklist.citations(case(record).facts, drafted(record), {})
     assert citation.as_json()["value"] == str(value) or citation.value == value
-    assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
+    assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_measures_are_found_in_time_linear_in_the_record():
     ],
 )  # fmt: skip
 def test_a_unit_at_the_end_of_a_name_is_its_number_s_and_not_that_of_a_number_in_the_name(fields, language, expected):
-    assert [" ".join(each.split()) for each in inputs(fields, language)] == [expected]
+    assert [" ".join(sentence.split()) for sentence in inputs(fields, language)] == [expected]
     record = {"decision_id": "d", "events": {"application": fields}}
-    assert not [each for each in warnings_of(record, "general", language) if "inputs_used" in each.where]
+    assert not [warning for warning in warnings_of(record, "general", language) if "inputs_used" in warning.where]
 
 
 def test_cents_stay_cents_under_a_factor_called_otherwise():
@@ -216,7 +216,7 @@ def test_an_amount_written_with_marks_between_thousands_is_one_amount_with_its_c
         (line,) = inputs(fields)
         assert line.endswith(f"mount: {shown}.")
         record = {"decision_id": "d", "events": {"application": fields}}
-        assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
+        assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
 @pytest.mark.parametrize("text", ["2,45,000.00", "1,2345", "about 2,450.00", "1.234.56", "², 450"])
@@ -237,7 +237,7 @@ def test_a_percentage_has_its_sign_where_the_name_says_percent_and_the_number_le
     (line,) = inputs(fields)
     assert line.endswith(f": {value}.")
     record = {"decision_id": "d", "events": {"application": fields}}
-    assert not [each for each in warnings_of(record) if each.id.startswith("not_in_field")]
+    assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
 @each_case(
@@ -248,8 +248,8 @@ def test_a_percentage_has_its_sign_where_the_name_says_percent_and_the_number_le
     ],
 )  # fmt: skip
 def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_of(fields: dict, is_unclear: bool):
-    found = warnings_of({"decision_id": "d", "events": {"application": fields}})
-    assert [each.where for each in found if "unclear_percent" in each.id] == ["inputs_used.0"] * is_unclear
+    warnings = warnings_of({"decision_id": "d", "events": {"application": fields}})
+    assert [warning.where for warning in warnings if "unclear_percent" in warning.id] == ["inputs_used.0"] * is_unclear
 
 
 # ── amounts that nobody can read ──
@@ -257,9 +257,9 @@ def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_of(fields: dict,
 
 def unclear(fields: dict, language: str = "en") -> list[str]:
     record = {"decision_id": "d", "outcome": {"action": "denied"}, "events": {"application": fields}}
-    found = warnings_of(record, "general", language)
-    assert not [each.sentence for each in found if each.id.startswith("not_in_field")]
-    return sorted({each.sentence for each in found if each.id.startswith("unclear_amount")})
+    warnings = warnings_of(record, "general", language)
+    assert not [warning.sentence for warning in warnings if warning.id.startswith("not_in_field")]
+    return sorted({warning.sentence for warning in warnings if warning.id.startswith("unclear_amount")})
 
 
 @each_case("language", ["en", "de", "fr"])

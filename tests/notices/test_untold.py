@@ -18,7 +18,16 @@ from notices.phrasebook import Phrase, Phrasebook
 from notices.record_paths import Facts
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, refused
-from tests.notices.drafts import EVERY, LANGUAGES, case, checked_draft, factors, listed_problems, told, warnings_of
+from tests.notices.drafts import (
+    EVERY,
+    LANGUAGES,
+    case,
+    checked_draft,
+    factors,
+    listed_problems,
+    statement_texts,
+    warnings_of,
+)
 from tests.notices.drafts import drafted as content_of
 from tests.notices.test_drafting_any_record import RECORDS
 
@@ -32,8 +41,8 @@ WORDS = "The debts are too high."
 def untold_in(outcome: dict, content: dict | None = None, *phrases: Phrase, pack: str = "general") -> dict[str, str]:
     record = {"decision_id": "d", "outcome": outcome}
     checked, made = checked_draft(record, pack, "en", *phrases)
-    found = checklist.untold_fields(checked, made if content is None else content)
-    return {each.path.removeprefix("outcome."): each.kind for each in found}
+    fields = checklist.untold_fields(checked, made if content is None else content)
+    return {field.path.removeprefix("outcome."): field.kind for field in fields}
 
 
 def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) -> list[str]:
@@ -162,8 +171,8 @@ def test_where_the_law_wants_few_reasons_a_factor_keeps_its_name_and_direction()
         "principal_factors": [{"feature": "income", "effect": "adverse"}],
     }
     content = content_of({"outcome": outcome}, "us_ecoa_fcra")
-    assert told(content, "main_factors") == [WORDS]
-    assert told(content, "inputs_used") == ["Income – this counted against you."]
+    assert statement_texts(content, "main_factors") == [WORDS]
+    assert statement_texts(content, "inputs_used") == ["Income – this counted against you."]
 
 
 # ── conditions, terms, dates, consequences ──
@@ -208,7 +217,7 @@ def test_a_counteroffer_says_what_was_refused_what_is_offered_how_to_accept_and_
     outcome = {"action": "counteroffer", "reasons": [WORDS], **offer}
     record = {"events": {"loan_application": {}, "application": {"amount_requested_usd": 25000}}, "outcome": outcome}
     content = content_of(record, pack)
-    lines = told(content, "decision_summary")
+    lines = statement_texts(content, "decision_summary")
     assert lines[:2] == [
         "This is our decision on your loan application for $25,000.",
         "We could not approve your loan application as you asked, but we can make you another offer.",
@@ -217,17 +226,19 @@ def test_a_counteroffer_says_what_was_refused_what_is_offered_how_to_accept_and_
     assert "You can accept the offer until December 20, 2026." in lines
     assert any(line.startswith("How to accept the offer: Sign in.") for line in lines), lines
     assert problems_of(outcome, content) == []
-    assert not [each for each in warnings_of(record, pack) if each.id.startswith("not_in_field")]
+    assert not [warning for warning in warnings_of(record, pack) if warning.id.startswith("not_in_field")]
 
 
 @pytest.mark.parametrize(("language", "words"), [("de", "Unser Angebot an Sie"), ("fr", "Notre offre")])
 def test_a_counteroffer_is_told_in_the_language_of_the_letter(language: str, words: str):
-    lines = told(content_of({"outcome": {"action": "COUNTER_OFFER", **COUNTEROFFERS[0]}}, "general", language))
+    lines = statement_texts(
+        content_of({"outcome": {"action": "COUNTER_OFFER", **COUNTEROFFERS[0]}}, "general", language)
+    )
     assert any(line.startswith(words) for line in lines)
 
 
 def test_several_offers_are_told_apart():
-    lines = told(content_of({"outcome": {"offers": [{"amount_eur": 1}, {"amount_eur": 2}]}}))
+    lines = statement_texts(content_of({"outcome": {"offers": [{"amount_eur": 1}, {"amount_eur": 2}]}}))
     assert lines == ["Our offer to you – amount (offers no. 1): €1.", "Our offer to you – amount (offers no. 2): €2."]
 
 
@@ -278,8 +289,8 @@ def test_what_a_pack_s_text_says_of_the_record_is_told():
     record = {"decision_id": "d", "subject": {"plan_type": "employer"}, "outcome": outcome}
     content = content_of(record, "us_health_denial")
     assert "180" in " ".join(content["rights"])
-    found = checklist.untold_fields(case(record, "us_health_denial"), content)
-    assert "outcome.appeal.internal_days" not in {each.path for each in found}
+    fields = checklist.untold_fields(case(record, "us_health_denial"), content)
+    assert "outcome.appeal.internal_days" not in {field.path for field in fields}
 
 
 @each_case(
@@ -302,9 +313,9 @@ def test_a_reason_that_a_key_names_is_told_by_no_other_of_the_same_value(reasons
 def test_a_factor_is_not_told_by_a_reason_of_its_name_without_its_number():
     outcome = {"action": "denied", "reasons": {"late_payments": True}, "principal_factors": {"late_payments": 5}}
     _, content = checked_draft({"decision_id": "d", "outcome": outcome}, "general", "en")
-    kept = [each for each in content["main_factors"] if each["source"] == "outcome.reasons.late_payments"]
-    assert kept
-    (problem,) = problems_of(outcome, {**content, "main_factors": kept})
+    late_payments = [item for item in content["main_factors"] if item["source"] == "outcome.reasons.late_payments"]
+    assert late_payments
+    (problem,) = problems_of(outcome, {**content, "main_factors": late_payments})
     assert "outcome.principal_factors.late_payments" in problem
 
 
@@ -312,7 +323,7 @@ def test_a_factor_s_value_is_told_by_the_field_that_it_cites():
     factor = {"factor": "income", "value": 3, "path": "events.check.income"}
     record = {"decision_id": "d", "events": {"check": {"income": 3}}, "outcome": {"principal_factors": [factor]}}
     checked, content = checked_draft(record, "general", "en")
-    assert [each["source"] for each in content["main_factors"]] == ["events.check.income"]
+    assert [item["source"] for item in content["main_factors"]] == ["events.check.income"]
     assert [*checklist.untold_fields(checked, content)] == []
 
 
@@ -325,8 +336,8 @@ def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: 
     pack, language = under
     raw = json.dumps(record).encode()
     facts, redaction = Facts(raw), redaction_of(Facts(raw), packs()[pack], Phrasebook(()))
-    found = untold.find(facts, packs()[pack], redaction, content_of(raw, pack, language))
-    assert [each for each in found if each.blocks] == []
+    fields = untold.find(facts, packs()[pack], redaction, content_of(raw, pack, language))
+    assert [field for field in fields if field.blocks] == []
 
 
 @pytest.mark.django_db
@@ -371,7 +382,7 @@ def test_what_is_untold_is_found_in_steps_that_grow_with_the_record_alone(monkey
 def test_how_to_accept_an_offer_is_told_beside_its_terms_wherever_it_stands(key):
     outcome = {"action": "counteroffer", "amount_approved_usd": 12500, key: "Call us."}
     content = content_of({"decision_id": "d", "outcome": outcome}, "general", "en")
-    assert "How to accept the offer: Call us." in told(content, "decision_summary")
+    assert "How to accept the offer: Call us." in statement_texts(content, "decision_summary")
     assert untold_in(outcome) == {}
     assert untold_in(outcome, {**content, "decision_summary": []})[key] == "offer"
 
@@ -426,7 +437,7 @@ def test_reasons_under_german_and_french_keys_are_told(container, key):
 def test_a_condition_or_term_is_told_under_any_of_its_names_and_blocks_where_it_is_not(key, value, kind, sentence):
     outcome = {"action": "partially approved", key: value}
     content = content_of({"decision_id": "d", "outcome": outcome})
-    assert sentence in told(content, "decision_summary")
+    assert sentence in statement_texts(content, "decision_summary")
     assert kind not in untold_in(outcome, content).values()
     nothing = {**content, "decision_summary": []}
     assert kind in untold_in(outcome, nothing).values()
@@ -449,15 +460,17 @@ def test_one_of_two_words_makes_no_condition(key):
     ],
 )
 def test_how_to_appeal_is_told_where_something_was_refused_and_not_where_all_was_given(outcome, sentence):
-    assert told(content_of({"outcome": {"action": "denied", **outcome}}), "decision_summary")[1:] == [sentence]
-    assert told(content_of({"outcome": {"action": "approved", **outcome}}), "decision_summary")[1:] == []
+    assert statement_texts(content_of({"outcome": {"action": "denied", **outcome}}), "decision_summary")[1:] == [
+        sentence
+    ]
+    assert statement_texts(content_of({"outcome": {"action": "approved", **outcome}}), "decision_summary")[1:] == []
 
 
 @each_case("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
 @each_case("action", ["approved_with_conditions", "COUNTER_OFFER"])
 def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_of(empty, action):
-    found = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
-    assert [each.where for each in found if each.id.startswith("untold_terms-")] == ["decision_summary"]
+    warnings = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
+    assert [warning.where for warning in warnings if warning.id.startswith("untold_terms-")] == ["decision_summary"]
     part = {"conditions": ["Sign."], "offer": {"amount_usd": 5}}
-    found = warnings_of({"decision_id": "d", "outcome": {"action": action, **part}})
-    assert not [each for each in found if each.id.startswith("untold_terms-")]
+    warnings = warnings_of({"decision_id": "d", "outcome": {"action": action, **part}})
+    assert not [warning for warning in warnings if warning.id.startswith("untold_terms-")]

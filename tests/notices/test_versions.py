@@ -70,7 +70,7 @@ def test_its_approval_leaves_an_old_one_that_was_withdrawn_before(api, approved)
     made = done(step(api, approved, "versions"))
     done(step(api, approved, "withdraw"))
     done(approve(api, made))
-    assert [each["reason"] for each in shown(api, approved, "/history")["steps"]] == [""]
+    assert [entry["reason"] for entry in shown(api, approved, "/history")["steps"]] == [""]
 
 
 def test_a_new_version_that_is_refused_or_withdrawn_leaves_the_old_one_standing(api, approved):

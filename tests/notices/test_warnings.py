@@ -56,7 +56,7 @@ def test_an_unacknowledged_warning_is_a_conflict_that_lists_it_without_its_words
     first, second = ids(warned)
     for acknowledged, open_ones in ([], (first, second)), ([first], (second,)), ([second, "other"], (first,)):
         problem = refused(approve(api, warned, acknowledge=acknowledged))
-        assert [each for each in (first, second) if each in problem] == list(open_ones)
+        assert [path for path in (first, second) if path in problem] == list(open_ones)
         assert "flurbled" not in problem
     assert not Approval.objects.exists()
 
@@ -111,14 +111,14 @@ def test_more_warnings_than_anybody_reads_are_cut_short_and_say_so(api, notice, 
         {"statement": f"You have {n} cars.", "source": "events.application.loan_to_value"} for n in range(700, 710)
     ]
     edited = done(edit(api, notice, main_factors=items))
-    found = edited["warnings"]
-    assert len(found) == 4
-    assert "more to look at" in found[-1]["sentence"]
-    assert edited["problems"][-1] == found[-1]["sentence"]
+    listed = edited["warnings"]
+    assert len(listed) == 4
+    assert "more to look at" in listed[-1]["sentence"]
+    assert edited["problems"][-1] == listed[-1]["sentence"]
     edited = done(edit(api, notice, main_factors=notice["content"]["main_factors"], inputs_used=items))
     assert edited["problems"] == [edited["warnings"][-1]["sentence"]]
-    found = edited["warnings"]
-    assert "more to look at" in refused(approve(api, notice, acknowledge=[each["id"] for each in found]))
+    listed = edited["warnings"]
+    assert "more to look at" in refused(approve(api, notice, acknowledge=[warning["id"] for warning in listed]))
 
 
 def test_a_sentence_that_the_record_does_not_prove_is_told_before_what_is_unclear_in_the_record(api, monkeypatch):
@@ -128,7 +128,7 @@ def test_a_sentence_that_the_record_does_not_prove_is_told_before_what_is_unclea
     false = {"statement": "You owe 987,654 EUR.", "source": "events.application.loan_to_value"}
     notice = drafted(api)
     edited = done(edit(api, notice, inputs_used=[*notice["content"]["inputs_used"], false]))
-    assert any("987,654" in each["sentence"] for each in edited["warnings"][:3])
+    assert any("987,654" in warning["sentence"] for warning in edited["warnings"][:3])
 
 
 def test_what_somebody_said_does_not_apply_is_told_to_whoever_approves(api):
@@ -137,11 +137,11 @@ def test_what_somebody_said_does_not_apply_is_told_to_whoever_approves(api):
     notice = drafted(api, pack="us_ecoa_fcra")
     missing = [item["id"] for item in notice["elements"] if item["result"] == "missing" and item["blocks"]]
     waived = done(exempt(api, notice, **dict.fromkeys(missing, "Told in another letter. " * 50)))
-    told = [each for each in waived["warnings"] if each["id"].startswith("waived_element-")]
-    assert len(told) == len(missing) > 0
-    assert all("Told in another letter." in each["sentence"] and len(each["sentence"]) < 600 for each in told)
+    waivers = [warning for warning in waived["warnings"] if warning["id"].startswith("waived_element-")]
+    assert len(waivers) == len(missing) > 0
+    assert all("Told in another letter." in waiver["sentence"] and len(waiver["sentence"]) < 600 for waiver in waivers)
     again = done(exempt(api, notice, **dict.fromkeys(missing, "Told in another letter. " * 51)))
-    assert {each["id"] for each in told}.isdisjoint(each["id"] for each in again["warnings"])
+    assert {waiver["id"] for waiver in waivers}.isdisjoint(warning["id"] for warning in again["warnings"])
 
 
 # ── in the back office ──
@@ -194,7 +194,7 @@ def test_warnings_name_a_sentence_by_the_number_that_it_has_on_the_page(api, not
     long_one = {"statement": f"The loan is {'much, ' * 50}too large.", "source": "outcome.reasons.0"}
     item = {"statement": "Your income was 4711.", "source": "events.application.self_employed"}
     edited = done(edit(api, notice, main_factors=[long_one], inputs_used=[long_one, item]))
-    above = [each for name in ("decision_summary", "role_of_automated_system") for each in edited["content"][name]]
+    above = [line for name in ("decision_summary", "role_of_automated_system") for line in edited["content"][name]]
     number = len(above) + 3
     browser = signed_in(Role.APPROVER)
     for look in (signed_in(Role.EDITOR), browser):

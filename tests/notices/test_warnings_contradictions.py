@@ -12,16 +12,16 @@ from tests.notices.test_outcomes_and_flags import spellings
 
 def contradictions(record: dict, pack: str = "general", **content: object) -> list[str]:
     return [
-        each.sentence for each in warned("contradiction", warnings_of({"decision_id": "d", **record}, pack, **content))
+        row.sentence for row in warned("contradiction", warnings_of({"decision_id": "d", **record}, pack, **content))
     ]
 
 
 @each_case("key", ["status", "decision", "finalDecision", "disposition", "result"])
 @each_case(("action", "other"), [("denied", "APPROVED"), ("granted", "Rejected"), ("abgelehnt", "genehmigt")])
 def test_an_action_and_another_word_for_it_that_says_the_opposite(key, action, other):
-    (found,) = contradictions({"outcome": {"action": action, key: other}})
-    assert "outcome.action" in found
-    assert f"outcome.{key}" in found
+    (sentence,) = contradictions({"outcome": {"action": action, key: other}})
+    assert "outcome.action" in sentence
+    assert f"outcome.{key}" in sentence
 
 
 @each_case(
@@ -57,8 +57,8 @@ def factor(own: object, recorded: object) -> dict:
 
 @each_case(("own", "recorded"), [(3, 0), (0.5, 0.31), ("3", 4), (True, False), (31, 0.36), (-1, 1)])
 def test_a_factor_with_another_value_than_the_field_that_it_names(own, recorded):
-    (found,) = contradictions(factor(own, recorded))
-    assert "outcome.principal_factors.0 and events.application.count" in found
+    (sentence,) = contradictions(factor(own, recorded))
+    assert "outcome.principal_factors.0 and events.application.count" in sentence
 
 
 @each_case(
@@ -94,8 +94,8 @@ def test_a_factor_that_names_nothing_contradicts_nothing():
 
 
 def test_the_warning_stands_beside_the_sentence_about_the_factor():
-    (found,) = warned("contradiction", warnings_of({"decision_id": "d", **factor(3, 0)}))
-    assert found.where == "main_factors.0"
+    (warning,) = warned("contradiction", warnings_of({"decision_id": "d", **factor(3, 0)}))
+    assert warning.where == "main_factors.0"
 
 
 @pytest.mark.parametrize("flag", ["solely_automated", "sole_factor"])
@@ -124,11 +124,11 @@ def test_a_report_in_the_record_that_is_said_not_to_be_used(events):
 
 def test_a_review_that_the_record_refuses_and_the_letter_offers():
     record = {"outcome": {"action": "denied", "solely_automated": True, "review": {"available": False}}}
-    (found,) = contradictions(record, "ca_qc_12_1")
-    assert "outcome.review.available is false" in found
+    (sentence,) = contradictions(record, "ca_qc_12_1")
+    assert "outcome.review.available is false" in sentence
     assert contradictions(record, "general") == []
-    (found,) = contradictions(record, "general", human_review_available=True)
-    assert "offers a review" in found
+    (sentence,) = contradictions(record, "general", human_review_available=True)
+    assert "offers a review" in sentence
 
 
 @each_case(("pack", "language"), EVERY)
@@ -144,7 +144,7 @@ def test_odd_shapes_contradict_nothing(pack, language):
 
 
 def unknown(record: dict, pack: str) -> list[str]:
-    return [each.sentence for each in warned("unknown_value", warnings_of({"decision_id": "d", **record}, pack))]
+    return [warning.sentence for warning in warned("unknown_value", warnings_of({"decision_id": "d", **record}, pack))]
 
 
 @each_case("pack", packs())
@@ -172,8 +172,8 @@ def test_numbers_and_flags_are_compared_as_they_are():
 @pytest.mark.parametrize("value", ["Silver 70", "dental rider", 7, ["employer"], True])
 def test_a_kind_of_plan_that_no_condition_knows_is_told(value):
     record = {"decision_id": "d", "subject": {"plan_type": value}, "outcome": {"action": "denied"}}
-    (found,) = warned("unknown_kind", warnings_of(record, "us_health_denial"))
-    assert "subject.plan_type" in found.sentence
+    (warning,) = warned("unknown_kind", warnings_of(record, "us_health_denial"))
+    assert "subject.plan_type" in warning.sentence
 
 
 @pytest.mark.parametrize("value", ["employer", "Medicare Advantage", "INDIVIDUAL", " employer "])
@@ -182,8 +182,8 @@ def test_a_value_that_one_knows_is_not(value):
 
 
 def test_a_field_that_decides_which_rules_hold_is_asked_for():
-    found = [each.sentence for each in warnings_of({"outcome": {"action": "denied"}}, "us_health_denial")]
-    (plan,) = [each for each in found if "subject.plan_type" in each]
+    sentences = [warning.sentence for warning in warnings_of({"outcome": {"action": "denied"}}, "us_health_denial")]
+    (plan,) = [sentence for sentence in sentences if "subject.plan_type" in sentence]
     assert "does not say what kind of plan this is" in plan
     assert unknown({"outcome": {"action": "denied"}}, "gdpr_22") == []
 

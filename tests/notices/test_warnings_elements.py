@@ -20,7 +20,7 @@ DENIED = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Your 
 
 
 def missing(record: dict, pack: str, **content: list) -> list[str]:
-    return [each.sentence for each in warned("missing_element", found_in(record, pack, **content))]
+    return [warning.sentence for warning in warned("missing_element", found_in(record, pack, **content))]
 
 
 def problems(record: dict, pack: str = "general", language: str = "en", **content: object) -> list[str]:
@@ -30,9 +30,9 @@ def problems(record: dict, pack: str = "general", language: str = "en", **conten
 @each_case(("pack", "language"), EVERY)
 def test_what_is_missing_blocks_or_warns_or_is_advice_and_never_two_of_these(pack, language):
     content = content_of(DENIED, pack, language)
-    told = {each.sentence for each in warned("missing_element", find(case(DENIED, pack), content))}
+    sentences = {warning.sentence for warning in warned("missing_element", find(case(DENIED, pack), content))}
     for item in checklist.check(case(DENIED, pack), Words(content)):
-        is_told = any(sentence.startswith(f"{item.label}: ") for sentence in told)
+        is_told = any(sentence.startswith(f"{item.label}: ") for sentence in sentences)
         advice = packs()[pack].element(item.id).advice
         assert is_told is (item.result == "missing" and not item.blocks and not advice), item
 
@@ -47,10 +47,10 @@ def test_a_warning_names_the_law_and_stands_where_the_words_would():
 
 def test_what_is_given_only_on_request_is_not_asked_for():
     for pack in packs().values():
-        told = missing(DENIED, pack.id)
+        sentences = missing(DENIED, pack.id)
         for element in pack.elements:
             if element.when.on_request or element.advice:
-                assert not [each for each in told if each.startswith(f"{pack.text('en').labels[element.id]}: ")]
+                assert not [text for text in sentences if text.startswith(f"{pack.text('en').labels[element.id]}: ")]
 
 
 @pytest.mark.parametrize(
@@ -59,37 +59,37 @@ def test_what_is_given_only_on_request_is_not_asked_for():
 )
 def test_good_practice_is_in_the_checklist_and_no_warning(pack, element):
     record = {"decision_id": "d", "outcome": {"action": "denied"}}
-    results = {each.id: each.result for each in checklist.check(case(record, pack), Words(content_of(record, pack)))}
+    results = {row.id: row.result for row in checklist.check(case(record, pack), Words(content_of(record, pack)))}
     assert results[element] == "missing"
     label = packs()[pack].text("en").labels[element]
-    assert not [each for each in missing(record, pack) if each.startswith(label)]
+    assert not [sentence for sentence in missing(record, pack) if sentence.startswith(label)]
 
 
 def test_a_law_that_is_not_in_force_yet_warns_of_all_that_it_will_block():
-    told = missing(DENIED, "eu_ai_act_86")
-    assert any("Article 26(11)" in each for each in told)
+    sentences = missing(DENIED, "eu_ai_act_86")
+    assert any("Article 26(11)" in sentence for sentence in sentences)
 
 
 def test_a_secret_in_the_place_of_a_reason_and_too_many_reasons_are_warned_of():
-    said = [{"statement": "How this works is a trade secret.", "source": "outcome.reasons.0"}]
-    assert any("C-203/22" in each for each in missing(DENIED, "gdpr_22", main_factors=said))
+    statements = [{"statement": "How this works is a trade secret.", "source": "outcome.reasons.0"}]
+    assert any("C-203/22" in sentence for sentence in missing(DENIED, "gdpr_22", main_factors=statements))
     record = {
         "decision_id": "d",
         "outcome": {"action": "denied", "reasons": [f"Late rent, home {n}." for n in range(5)]},
     }
-    assert any("comment 9(b)(2)" in each and ": no " in each for each in missing(record, "us_ecoa_fcra"))
+    assert any("comment 9(b)(2)" in sentence and ": no " in sentence for sentence in missing(record, "us_ecoa_fcra"))
 
 
 def test_a_letter_that_nobody_can_read_and_a_late_one_are_warned_of():
     facts = case(DENIED, "us_co_admt")
     spanish = checklist.Case(facts.facts, facts.pack, facts.received_at, "es", facts.redaction, None, None)
-    told = [each.sentence for each in find(spanish, content_of(DENIED, "us_co_admt"))]
-    assert any("C.R.S. 6-1-1704(8)" in each for each in told)
+    sentences = [warning.sentence for warning in find(spanish, content_of(DENIED, "us_co_admt"))]
+    assert any("C.R.S. 6-1-1704(8)" in sentence for sentence in sentences)
     decided = {**DENIED, "decided_at": "2026-06-01T09:00:00Z"}
     with time_machine.travel(datetime(2026, 7, 15, tzinfo=UTC), tick=False):
-        assert any("too late (12 CFR 1002.9(a)(1)(i))" in each for each in missing(decided, "us_ecoa_fcra"))
+        assert any("too late (12 CFR 1002.9(a)(1)(i))" in sentence for sentence in missing(decided, "us_ecoa_fcra"))
     with time_machine.travel(datetime(2026, 6, 5, tzinfo=UTC), tick=False):
-        assert not any("too late" in each for each in missing(decided, "us_ecoa_fcra"))
+        assert not any("too late" in sentence for sentence in missing(decided, "us_ecoa_fcra"))
 
 
 @pytest.mark.django_db
@@ -122,29 +122,29 @@ UNDECIDED = [
 @each_case(("pack", "language"), EVERY)
 def test_no_letter_is_approved_that_does_not_say_what_was_decided(pack, language):
     for record in UNDECIDED:
-        found = problems({"decision_id": "d", **record}, pack, language)
-        assert [each for each in found if "does not say what was decided" in each], record
+        sentences = problems({"decision_id": "d", **record}, pack, language)
+        assert [sentence for sentence in sentences if "does not say what was decided" in sentence], record
 
 
 @pytest.mark.parametrize(
     "outcome", [{"action": "denied"}, {"result": "upheld"}, {"action": "flurbled"}, {"granted": 5}]
 )
 def test_any_word_of_the_record_for_it_will_do(outcome):
-    assert not [each for each in problems({"decision_id": "d", "outcome": outcome}) if "what was decided" in each]
+    assert not [text for text in problems({"decision_id": "d", "outcome": outcome}) if "what was decided" in text]
 
 
 def test_a_person_may_say_it_about_any_field():
     record = {"decision_id": "d", "events": {"ruling": {"word": "no loan"}}}
-    said = [{"statement": "You do not get the loan.", "source": "events.ruling.word"}]
-    assert not [each for each in problems(record, decision_summary=said) if "what was decided" in each]
-    assert [each for each in problems(record, decision_summary=[]) if "what was decided" in each]
+    statements = [{"statement": "You do not get the loan.", "source": "events.ruling.word"}]
+    assert not [problem for problem in problems(record, decision_summary=statements) if "what was decided" in problem]
+    assert [problem for problem in problems(record, decision_summary=[]) if "what was decided" in problem]
 
 
 def test_braces_in_a_record_s_own_words_are_no_placeholder_of_the_pack():
     record = json.loads(json.dumps(DENIED))
     record["events"] = {"form": {"note": "Dear {organization}, {contact}"}}
-    found = [each for each in problems(record, how_to_request_inputs="", rights=["x"]) if "still says" in each]
-    assert found == []
-    said = [{"statement": "Write to {contact}.", "source": "outcome.action"}]
-    assert [each for each in problems(record, rights=["x"], decision_summary=said) if "{contact}" in each]
-    assert [each for each in problems(record, rights=["Write to {contact}."]) if "{contact}" in each]
+    unfilled = [text for text in problems(record, how_to_request_inputs="", rights=["x"]) if "still says" in text]
+    assert unfilled == []
+    statements = [{"statement": "Write to {contact}.", "source": "outcome.action"}]
+    assert [text for text in problems(record, rights=["x"], decision_summary=statements) if "{contact}" in text]
+    assert [text for text in problems(record, rights=["Write to {contact}."]) if "{contact}" in text]

@@ -62,7 +62,7 @@ def test_names_codes_and_single_words_belong_to_no_language(text):
 def test_no_text_of_a_pack_is_taken_for_another_language(pack, language):
     text = packs()[pack].text(language)
     texts = [text.title, text.how_to_request_inputs, text.how_to_request_review, *text.rights, *text.labels.values()]
-    assert [each for each in texts if is_other_language(each, language)] == []
+    assert [words for words in texts if is_other_language(words, language)] == []
 
 
 def test_each_sentence_is_judged_by_itself():
@@ -72,9 +72,9 @@ def test_each_sentence_is_judged_by_itself():
     ]
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": reasons}}
     english = warned("other_language", warnings_of(record))
-    assert [each.where for each in english] == ["main_factors.0", "main_factors.2"]
+    assert [warning.where for warning in english] == ["main_factors.0", "main_factors.2"]
     german = warned("other_language", warnings_of(record, language="de"))
-    assert [each.where for each in german] == ["main_factors.1"]
+    assert [warning.where for warning in german] == ["main_factors.1"]
 
 
 def test_a_label_in_the_letters_language_hides_no_prose_in_another():
@@ -86,8 +86,8 @@ def test_a_label_in_the_letters_language_hides_no_prose_in_another():
 
 def test_what_was_translated_by_hand_is_warned_of_no_more():
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Die Miete ist zu hoch."]}}
-    said = [{"statement": "The rent is too high.", "source": "outcome.reasons.0"}]
-    assert warned("other_language", warnings_of(record, main_factors=said)) == []
+    statements = [{"statement": "The rent is too high.", "source": "outcome.reasons.0"}]
+    assert warned("other_language", warnings_of(record, main_factors=statements)) == []
 
 
 def test_the_names_of_fields_are_no_prose():
@@ -106,7 +106,7 @@ def test_a_sample_is_warned_of_only_in_letters_of_another_language(raw):
 def test_a_name_in_another_script_is_no_prose_and_a_sentence_is(name):
     def found(value: str) -> list[str]:
         record = {"decision_id": "d", "system": {"name": value}, "events": {"check": {"employer": value}}}
-        return [each.where for each in warned("other_language", warnings_of(record))]
+        return [warning.where for warning in warned("other_language", warnings_of(record))]
 
     assert found(name) == []
     for sentence in ("您的收入不足以支付贷款。", "Ваш доход слишком низкий для этого кредита", "دخلك منخفض جدا؟"):
@@ -115,9 +115,9 @@ def test_a_name_in_another_script_is_no_prose_and_a_sentence_is(name):
 
 def test_reasons_are_prose_in_any_script():
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Доход слишком низкий"]}}
-    assert [each.where for each in warned("other_language", warnings_of(record))] == ["main_factors.0"]
+    assert [warning.where for warning in warned("other_language", warnings_of(record))] == ["main_factors.0"]
 
 
 def test_an_id_is_in_no_language():
-    told = "A person looked at the decision 6de4-7le9-4la2-est1-9un0 again."
-    assert not is_other_language(told, "en")
+    sentence = "A person looked at the decision 6de4-7le9-4la2-est1-9un0 again."
+    assert not is_other_language(sentence, "en")

@@ -17,9 +17,9 @@ def about(outcome: dict, **more: object) -> dict:
 
 def only(record: dict, pack: str, *kinds: str) -> ApprovalWarning:
     """The one warning of these kinds."""
-    found = [each for kind in kinds for each in warned(kind, warnings_of(record, pack))]
-    assert len(found) == 1, found
-    return found[0]
+    warnings = [warning for kind in kinds for warning in warned(kind, warnings_of(record, pack))]
+    assert len(warnings) == 1, warnings
+    return warnings[0]
 
 
 WHO_DECIDED = ("contradiction", "who_decided", "not_automated", "human_decided", "no_admt")
@@ -38,8 +38,8 @@ WHO_DECIDED = ("contradiction", "who_decided", "not_automated", "human_decided",
     ],
 )
 def test_who_decided_is_contradicted_once_and_nothing_is_made_of_it(pack, outcome, approval):
-    found = only(about(outcome, approval=approval), pack, *WHO_DECIDED)
-    assert "approval.approver names somebody" in found.sentence
+    warnings = only(about(outcome, approval=approval), pack, *WHO_DECIDED)
+    assert "approval.approver names somebody" in warnings.sentence
 
 
 def test_a_law_that_says_itself_what_to_ask_of_the_person_who_decided_is_asked_alone():
@@ -49,9 +49,9 @@ def test_a_law_that_says_itself_what_to_ask_of_the_person_who_decided_is_asked_a
 
 
 def test_an_outcome_that_other_fields_deny_is_named_with_all_of_them():
-    found = only(about({"status": "approved", "verdict": "granted"}), "general", "contradiction")
-    assert "outcome.status" in found.sentence
-    assert "outcome.verdict" in found.sentence
+    warnings = only(about({"status": "approved", "verdict": "granted"}), "general", "contradiction")
+    assert "outcome.status" in warnings.sentence
+    assert "outcome.verdict" in warnings.sentence
 
 
 @pytest.mark.parametrize("name", ["bureau", "bureauPull", "consumer_report", "credit_bureau", "credit_pull"])
@@ -71,8 +71,8 @@ def test_a_report_that_was_said_not_to_be_used_is_warned_of_once(name):
     ],
 )
 def test_the_same_score_in_two_places_is_out_of_range_once(outcome, events, also):
-    found = warned("score_out_of_range", warnings_of(about(outcome, events=events), "us_ecoa_fcra"))
-    (same,) = [each for each in found if " 912" in each.sentence]
+    warnings = warned("score_out_of_range", warnings_of(about(outcome, events=events), "us_ecoa_fcra"))
+    (same,) = [warning for warning in warnings if " 912" in warning.sentence]
     assert same.sentence.count("also stands in") == also
 
 
@@ -81,20 +81,20 @@ def test_a_code_without_its_meaning_is_told_once_beside_that_there_is_no_reason(
     record = about({"denial_code": "CO-50", "reasons": [{"code": "CO-50"}]}, subject={"plan_type": plan})
     content = drafted(record, "us_health_denial")
     problems = checklist.problems(case(record, "us_health_denial"), Words(content))
-    (no_reason,) = [each for each in problems if "specific reasons" in each]
+    (no_reason,) = [problem for problem in problems if "specific reasons" in problem]
     assert "No statement there says it in words" in no_reason
-    found = warnings_of(record, "us_health_denial")
-    told = [each for each in problems if "code means" in each]
-    told += [each.sentence for each in found if "meaning" in each.sentence or "code" in each.sentence]
-    assert len(told) == 1
-    assert warned("no_reason", found) == []
+    warnings = warnings_of(record, "us_health_denial")
+    code_sentences = [problem for problem in problems if "code means" in problem]
+    code_sentences += [row.sentence for row in warnings if "meaning" in row.sentence or "code" in row.sentence]
+    assert len(code_sentences) == 1
+    assert warned("no_reason", warnings) == []
 
 
 def test_where_some_reasons_say_something_each_of_the_others_is_named():
     record = about({"reasons": ["NULL", "Your income is too low for the payments.", "R07"]})
-    said = [each["statement"] for each in drafted(record, "general")["main_factors"]]
-    empty = [f"main_factors.{n}" for n, each in enumerate(said) if "income" not in each]
-    assert [each.where for each in warned("no_reason", warnings_of(record, "general"))] == empty
+    factors = [item["statement"] for item in drafted(record, "general")["main_factors"]]
+    empty = [f"main_factors.{n}" for n, factor in enumerate(factors) if "income" not in factor]
+    assert [warning.where for warning in warned("no_reason", warnings_of(record, "general"))] == empty
 
 
 @pytest.mark.parametrize("plan", [{"plan": {"type": "flurb"}}, {"plan_type": "flurb"}, {"plan_kind": "flurb"}, {}])
@@ -106,8 +106,8 @@ def test_a_plan_of_no_known_kind_is_warned_of_once(plan):
 @each_case("language", ["en", "de", "fr"])
 @each_case("reason", ["n. a.", "N/A", "n.a."])
 def test_what_says_nothing_is_in_no_other_language(reason, language):
-    found = warnings_of(about({"reasons": [reason]}), "general", language)
-    assert [each.id.rpartition("-")[0] for each in found if each.where == "main_factors.0"] == ["no_reason"]
+    warnings = warnings_of(about({"reasons": [reason]}), "general", language)
+    assert [warning.id.rpartition("-")[0] for warning in warnings if warning.where == "main_factors.0"] == ["no_reason"]
 
 
 CONDITION = {"type": "guarantor", "text": "A co-signer with an income of 3,000 dollars a month signs the lease."}

@@ -3,7 +3,7 @@
 from notices import outcomes
 from notices.warnings import outcome
 from tests.cases import each_case
-from tests.notices.drafts import LANGUAGES, found_by
+from tests.notices.drafts import LANGUAGES, findings_of
 
 
 def said(sentence: str, action: str, language: str = "en", path: str = "outcome.action") -> list[str]:
@@ -14,8 +14,8 @@ def said(sentence: str, action: str, language: str = "en", path: str = "outcome.
 
 def others(record: dict, language: str, **content: list[dict]) -> list[str]:
     """Where something says another outcome than the record."""
-    found = found_by(outcome, record, "general", language, **content)
-    return [each.where for each in found if each.kind == "other_outcome"]
+    findings = findings_of(outcome, record, "general", language, **content)
+    return [finding.where for finding in findings if finding.kind == "other_outcome"]
 
 
 @each_case(

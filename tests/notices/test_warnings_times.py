@@ -8,7 +8,7 @@ from notices import deadlines
 from notices.packs import packs
 from notices.warnings import times
 from tests.cases import each_case
-from tests.notices.drafts import EVERY, found_by, warned, warnings_of
+from tests.notices.drafts import EVERY, findings_of, warned, warnings_of
 
 UNREADABLE = ["yesterday", "02/11/2026", "2026-02-30T10:00:00Z", "2026-11-02T25:00:00Z", 1793613600, True, {"day": 2}]
 READABLE = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:00+02:00", "2026-11-02", None, ""]
@@ -27,39 +27,39 @@ def at(path: str, value: object) -> dict:
 @each_case("path", [*deadlines.TIMES, "approval.approved_at"])
 def test_a_time_that_cannot_be_read_warns_once_and_is_named(path):
     for value in UNREADABLE:
-        (found,) = found_by(times, at(path, value), "us_ecoa_fcra")
-        assert found.sentence.startswith(f"{path} is no time that can be read")
+        (finding,) = findings_of(times, at(path, value), "us_ecoa_fcra")
+        assert finding.sentence.startswith(f"{path} is no time that can be read")
     for value in READABLE:
-        assert found_by(times, at(path, value), "us_ecoa_fcra") == []
+        assert findings_of(times, at(path, value), "us_ecoa_fcra") == []
 
 
 @each_case("pack", sorted(packs()))
 def test_a_day_of_the_decision_that_cannot_be_read_is_one_fault(pack):
-    found = warnings_of(at("decided_at", "2.11.2026 um zehn"), pack)
-    told = ("decided_at is no time", "no readable date")
-    assert len([each for each in found if any(words in each.sentence for words in told)]) == 1
+    warnings = warnings_of(at("decided_at", "2.11.2026 um zehn"), pack)
+    phrases = ("decided_at is no time", "no readable date")
+    assert len([warning for warning in warnings if any(words in warning.sentence for words in phrases)]) == 1
 
 
 @each_case(("pack", "language"), EVERY)
 def test_what_operators_are_told_is_in_english_whatever_the_letter_is_in(pack, language):
     record = {"decision_id": "d", "decided_at": "x", "outcome": {"action": "denied", "reasons": ["R07"]}}
     english = set(packs()[pack].text("en").labels.values())
-    for each in warned("missing_element", warnings_of(record, pack, language)):
-        assert re.sub(r": [^:]*\(.*", "", each.sentence) in english
+    for warning in warned("missing_element", warnings_of(record, pack, language)):
+        assert re.sub(r": [^:]*\(.*", "", warning.sentence) in english
 
 
 def test_a_warning_about_the_whole_begins_with_its_sentence():
-    found = warnings_of(at("decided_at", "x"), "us_ecoa_fcra")
-    assert all(not each.line.startswith(":") for each in found)
-    assert any(each.line == each.sentence for each in found)
+    warnings = warnings_of(at("decided_at", "x"), "us_ecoa_fcra")
+    assert all(not warning.line.startswith(":") for warning in warnings)
+    assert any(warning.line == warning.sentence for warning in warnings)
 
 
 @each_case("day", ["2027-02-30", "2027-13-01", "45.13.2027", "45/13/2027", 1798761600])
 @each_case("path", ["outcome.valid_until", "outcome.offer.expiry_date", "outcome.effective_date"])
 @each_case("language", ["en", "de", "fr"])
 def test_a_day_of_an_offer_that_nobody_can_read_warns(day, path, language):
-    found = warned("unclear_day", warnings_of(at(path, day), "general", language))
-    assert any(each.sentence.startswith(f"{path} is {day}, and nobody") for each in found)
+    warnings = warned("unclear_day", warnings_of(at(path, day), "general", language))
+    assert any(warning.sentence.startswith(f"{path} is {day}, and nobody") for warning in warnings)
 
 
 @pytest.mark.parametrize("day", ["01/02/2027", "03-04-27"])

@@ -15,7 +15,7 @@ from notices.wording.amounts import AmountMention, find_amounts
 from notices.wording.contents import Contents
 from tests.cases import each_case
 from tests.growth import assert_linear
-from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, found_by, statements, warnings_of
+from tests.notices.drafts import EVERY, LANGUAGES, case, drafted, findings_of, statements, warnings_of
 from tests.notices.test_drafting_any_record import RECORDS
 
 NOT_IN_FIELD = "not_in_field-"
@@ -25,9 +25,11 @@ def named(value: Any, sentence: str, language: str = "en", field: str = "ratio",
     """What a warning names of a sentence that cites a field of this name and value."""
     record = {"decision_id": "d", "events": {"check": {field: value}}, **more}
     item = {"statement": sentence, "source": f'events.check."{field}"' if "." in field else f"events.check.{field}"}
-    told = found_by(values, record, "general", language, decision_summary=[], inputs_used=[], main_factors=[item])
-    assert all(each.where == "main_factors.0" for each in told)
-    return re.findall("“(.*?)”", told[0].sentence) if told else []
+    findings = findings_of(
+        values, record, "general", language, decision_summary=[], inputs_used=[], main_factors=[item]
+    )
+    assert all(finding.where == "main_factors.0" for finding in findings)
+    return re.findall("“(.*?)”", findings[0].sentence) if findings else []
 
 
 # ── what is in the field ──
@@ -110,7 +112,7 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
 
 
 @each_case(
-    ("value", "sentence", "field", "told"),
+    ("value", "sentence", "field", "expected"),
     [
         (0.31, "Your ratio is 90 percent, and our limit is 36 percent.", "ratio", ["90 percent", "36 percent"]),
         (0.31, "Your ratio was 0.13.", "ratio", ["0.13"]),
@@ -148,14 +150,14 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
         (-12, "Your income changed by -21 percent.", "change_percent", ["21 percent"]),
     ],
 )
-def test_what_the_field_does_not_have_is_named(value, sentence, field, told):
+def test_what_the_field_does_not_have_is_named(value, sentence, field, expected):
     if "\u2060" in sentence:  # what nobody sees takes no number apart
         sentence = sentence.replace(" 0", "0")
-    assert named(value, sentence, field=field) == told
+    assert named(value, sentence, field=field) == expected
 
 
 @each_case(
-    ("language", "value", "sentence", "told"),
+    ("language", "value", "sentence", "expected"),
     [
         ("de", 0.31, "Ihr Verhältnis ist 90 Prozent.", ["90 Prozent"]),
         ("de", 2, "Es gab zweiundzwanzig Mahnungen.", ["zweiundzwanzig"]),
@@ -171,8 +173,8 @@ def test_what_the_field_does_not_have_is_named(value, sentence, field, told):
         ("fr", 610, "Le score venait de Equifax.", ["Equifax"]),
     ],
 )
-def test_so_it_is_named_in_every_language(language, value, sentence, told):
-    assert [each.replace(" %", "%") for each in named(value, sentence, language)] == told
+def test_so_it_is_named_in_every_language(language, value, sentence, expected):
+    assert [part.replace(" %", "%") for part in named(value, sentence, language)] == expected
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -195,7 +197,7 @@ def test_a_label_may_have_numbers_where_the_field_s_own_name_has_them():
 
 
 @each_case(
-    ("name", "said", "told"),
+    ("name", "sentence", "expected"),
     [
         ("Debt takes 90 percent of income, our limit is 36 percent", "", ["90 percent", "36 percent"]),
         ("90", "Your ratio of payments is 90 percent.", ["90 percent"]),
@@ -208,36 +210,36 @@ def test_a_label_may_have_numbers_where_the_field_s_own_name_has_them():
     ],
 )
 @each_case("key", ["factor", "name"])
-def test_what_a_factor_is_called_proves_nothing_of_the_field_that_it_is_about(key, name, said, told):
+def test_what_a_factor_is_called_proves_nothing_of_the_field_that_it_is_about(key, name, sentence, expected):
     more = {"outcome": {"principal_factors": [{key: name, "path": "events.check.dti"}]}}
-    assert named(0.31, said or f"{name}: 31%.", field="dti", **more) == told
+    assert named(0.31, sentence or f"{name}: 31%.", field="dti", **more) == expected
 
 
 @pytest.mark.parametrize("field", ["apr_1", "mar_2", "rate_dec_3"])
 def test_figures_in_the_name_of_a_field_are_no_day(field):
     record = {"decision_id": "d", "outcome": {"action": "denied"}, "events": {"a": {field: 0.5}}}
-    assert not [each.sentence for each in warnings_of(record) if each.id.startswith(NOT_IN_FIELD)]
+    assert not [warning.sentence for warning in warnings_of(record) if warning.id.startswith(NOT_IN_FIELD)]
 
 
 def test_positions_in_lists_are_told_and_others_are_not():
     record = {"decision_id": "d", "events": {"check": {"debts": [{"owed": 5}, {"owed": 6}]}}}
     item = {"statement": "Owed (debts no. 2): 6.", "source": "events.check.debts.1.owed"}
-    assert not [each for each in warnings_of(record, inputs_used=[item]) if each.where.startswith("inputs_used")]
+    assert not [row for row in warnings_of(record, inputs_used=[item]) if row.where.startswith("inputs_used")]
     item = {"statement": "Owed (debts no. 3): 6.", "source": "events.check.debts.1.owed"}
-    assert [each for each in warnings_of(record, inputs_used=[item]) if each.where.startswith("inputs_used")]
+    assert [row for row in warnings_of(record, inputs_used=[item]) if row.where.startswith("inputs_used")]
 
 
 def test_a_code_proves_no_number_before_a_word_that_begins_as_it_ends():
     record = {"decision_id": "d", "events": {"check": {"code": "1A"}}}
     item = {"statement": "You had 1 account.", "source": "events.check.code"}
-    (found,) = found_by(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
-    assert "“1” is not in the field" in found.sentence
+    (finding,) = findings_of(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
+    assert "“1” is not in the field" in finding.sentence
 
 
 def test_many_values_are_named_shortly():
     sentence = " ".join(f"{number}" for number in range(101, 140))
-    told = warnings_of({"decision_id": "d", "x": {"y": 5}}, main_factors=[{"statement": sentence, "source": "x.y"}])
-    assert any("“105” and 34 more are not in the field" in each.sentence for each in told)
+    warnings = warnings_of({"decision_id": "d", "x": {"y": 5}}, main_factors=[{"statement": sentence, "source": "x.y"}])
+    assert any("“105” and 34 more are not in the field" in warning.sentence for warning in warnings)
 
 
 NUMBERS = (500, 500.0)
@@ -257,18 +259,18 @@ MEASURED: list[tuple[dict[str, str], str, list[str], tuple[int | float | str, ..
 
 
 @each_case(
-    ("value", "beside", "sentence", "told"),
-    [(value, beside, sentence, told) for beside, sentence, told, values in MEASURED for value in values],
+    ("value", "beside", "sentence", "expected"),
+    [(value, beside, sentence, expected) for beside, sentence, expected, values in MEASURED for value in values],
 )
-def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, beside, sentence, told):
+def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, beside, sentence, expected):
     record = {"decision_id": "d", "events": {"check": {"amount": value, **beside}}}
     item = {"statement": sentence, "source": "events.check.amount"}
-    found = found_by(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
-    assert re.findall("“(.*?)”", " ".join(each.sentence for each in found)) == told
+    findings = findings_of(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
+    assert re.findall("“(.*?)”", " ".join(finding.sentence for finding in findings)) == expected
 
 
 @each_case(
-    ("value", "sentence", "told"),
+    ("value", "sentence", "expected"),
     [
         (0.31, "Your ratio was 36…", ["36"]),
         (0.31, "Your debt is double your income.", ["double"]),
@@ -290,12 +292,12 @@ def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, b
         ("Your bank declined it", "Equifax reported it.", ["Equifax"]),
     ],
 )  # fmt: skip
-def test_no_other_way_to_write_a_number_or_name_hides_it(value, sentence, told):
-    assert named(value, sentence) == told
+def test_no_other_way_to_write_a_number_or_name_hides_it(value, sentence, expected):
+    assert named(value, sentence) == expected
 
 
 @each_case(
-    ("language", "value", "sentence", "told"),
+    ("language", "value", "sentence", "expected"),
     [
         ("de", 5, "Sie haben zweimal gemahnt, doppelt so viel wie im Vorjahr.", ["doppelt", "zweimal"]),
         ("de", 5, "Das ist die Hälfte, zwei Drittel oder ein Dutzend.", ["Hälfte", "zwei Drittel", "ein Dutzend"]),
@@ -307,8 +309,8 @@ def test_no_other_way_to_write_a_number_or_name_hides_it(value, sentence, told):
         ("fr", "Autre Banque", "Exemple Banque a refusé.", ["Exemple Banque"]),
     ],
 )
-def test_nor_does_any_in_another_language(language, value, sentence, told):
-    assert named(value, sentence, language) == told
+def test_nor_does_any_in_another_language(language, value, sentence, expected):
+    assert named(value, sentence, language) == expected
 
 
 @each_case(
@@ -345,7 +347,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 @example({"outcome": {"principal_factors": [{"factor": "0.1"}]}}, ("ca_qc_12_1", "fr"))
 def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[str, str]):
     pack, language = under
-    assert found_by(values, record, pack, language) == []
+    assert findings_of(values, record, pack, language) == []
 
 
 @settings(max_examples=150, deadline=None)
@@ -354,11 +356,11 @@ def test_another_number_of_the_same_length_never_passes(number: int, decimals: i
     value = Decimal(number).scaleb(-decimals)
     other = Decimal((number + 333_333_333) % 1_000_000_000).scaleb(-decimals)
     record = {"decision_id": "d", "events": {"check": {"ratio": float(value)}}}
-    (item,) = [each for each in statements(drafted(record, "general", language)) if "ratio" in each["source"]]
-    said = {"decision_id": "d", "events": {"check": {"ratio": float(other)}}}
-    found = warnings_of(said, "general", language, inputs_used=[item])
+    (item,) = [line for line in statements(drafted(record, "general", language)) if "ratio" in line["source"]]
+    changed = {"decision_id": "d", "events": {"check": {"ratio": float(other)}}}
+    warnings = warnings_of(changed, "general", language, inputs_used=[item])
     close = abs(value - other) <= abs(other) / 20
-    assert close or [each for each in found if each.id.startswith(NOT_IN_FIELD)]
+    assert close or [warning for warning in warnings if warning.id.startswith(NOT_IN_FIELD)]
 
 
 @pytest.mark.parametrize(
@@ -375,9 +377,9 @@ def test_another_number_of_the_same_length_never_passes(number: int, decimals: i
 )  # fmt: skip
 def test_numbers_in_words_are_read(language, words):
     for number, spelled in words.items():
-        (found,) = find_amounts(f"x {spelled} y", [vocabulary(language)], ".")
-        assert isinstance(found, AmountMention)
-        assert (found.amounts[0].number, found.text) == (number, spelled)
+        (amount,) = find_amounts(f"x {spelled} y", [vocabulary(language)], ".")
+        assert isinstance(amount, AmountMention)
+        assert (amount.amounts[0].number, amount.text) == (number, spelled)
 
 
 @pytest.mark.parametrize(
@@ -427,6 +429,6 @@ def test_a_long_field_is_looked_through_once_however_many_sentences_cite_it(monk
     monkeypatch.setattr(values, "one_line", lambda text: read.append(len(text)) or one_line(text))
     record = {"decision_id": "d", "events": {"check": {"note": "He said no. " * 400}}}
     items = [{"statement": f"You have {n} cars.", "source": "events.check.note"} for n in range(50)]
-    found = values.findings(case(record), {**drafted(record), "main_factors": items})
-    assert len(list(found)) == len(items)
+    findings = values.findings(case(record), {**drafted(record), "main_factors": items})
+    assert len(list(findings)) == len(items)
     assert len(read) == 1

@@ -4,12 +4,12 @@ import pytest
 
 from tests.cases import each_case
 from tests.growth import assert_linear
-from tests.notices.drafts import drafted, told, warned, warnings_of
+from tests.notices.drafts import drafted, statement_texts, warned, warnings_of
 
 
 def kinds(value: str, **outcome: object) -> set[str]:
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [value], **outcome}}
-    return {each.id.rpartition("-")[0] for each in warnings_of(record) if each.where.startswith("main_factors.")}
+    return {row.id.rpartition("-")[0] for row in warnings_of(record) if row.where.startswith("main_factors.")}
 
 
 @each_case(
@@ -40,9 +40,9 @@ def test_what_only_looks_like_it_is_not(value):
 
 def test_information_used_is_looked_through_for_markup_too():
     record = {"decision_id": "d", "events": {"form": {"note": "Dear {{name}}"}}, "outcome": {"action": "denied"}}
-    (found,) = warned("markup", warnings_of(record))
-    assert found.where == "inputs_used.0"
-    assert "{{name}}" in found.sentence
+    (warning,) = warned("markup", warnings_of(record))
+    assert warning.where == "inputs_used.0"
+    assert "{{name}}" in warning.sentence
 
 
 def words(number: int) -> str:
@@ -52,9 +52,9 @@ def words(number: int) -> str:
 def test_a_sentence_of_more_than_forty_words_is_warned_of_with_their_number():
     assert "long_sentence" not in kinds(words(40))
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [words(41)]}}
-    (found,) = warned("long_sentence", warnings_of(record))
-    assert found.where == "main_factors.0"
-    assert "41 words" in found.sentence
+    (warning,) = warned("long_sentence", warnings_of(record))
+    assert warning.where == "main_factors.0"
+    assert "41 words" in warning.sentence
 
 
 def test_many_short_sentences_are_no_long_one():
@@ -69,14 +69,14 @@ def test_what_a_person_wrote_in_an_application_may_be_long():
 @each_case("pattern", ["<", "<a ", "{", "{{", "[x](", "**a", "&a", "%(", "<a href=", "${", "a "])
 def test_looking_for_markup_grows_as_the_sentence_does(pattern):
     def read(text: str) -> None:
-        said = [{"statement": text, "source": "outcome.action"}]
-        warnings_of({"decision_id": "d", "outcome": {"action": "denied"}}, main_factors=said)
+        statements = [{"statement": text, "source": "outcome.action"}]
+        warnings_of({"decision_id": "d", "outcome": {"action": "denied"}}, main_factors=statements)
 
     assert_linear(read, lambda size: pattern * (size // len(pattern)), 5_000)
 
 
 @pytest.mark.parametrize("sentence", ["收入低於租金的三倍。", "دخلك منخفض جدا؟", "आपकी आय कम है।", "足りません\uff01"])
 def test_a_sentence_that_ends_as_its_script_does_gets_no_second_end(sentence):
-    (said,) = told(drafted({"decision_id": "d", "outcome": {"reasons": [sentence]}}), "main_factors")
-    assert said.strip("\u2068\u2069").endswith(sentence[-1])
-    assert "." not in said
+    (printed,) = statement_texts(drafted({"decision_id": "d", "outcome": {"reasons": [sentence]}}), "main_factors")
+    assert printed.strip("\u2068\u2069").endswith(sentence[-1])
+    assert "." not in printed

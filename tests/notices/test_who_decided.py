@@ -9,7 +9,7 @@ from notices.models import Notice, NoticeRevision
 from notices.packs import packs
 from tests.cases import each_case
 from tests.notices.conftest import approve, done, drafted, edit, exempt, shown, step
-from tests.notices.drafts import case, told
+from tests.notices.drafts import case, statement_texts
 from tests.notices.judged import AUTOMATED, REVIEW, SOLELY, about, kinds, letter, missing, results, sentences
 from tests.notices.test_reasons import Words
 from tests.support.unguarded import unguarded
@@ -30,8 +30,8 @@ def test_of_a_review_it_is_asked_who_decided_and_not_assumed(pack):
     language = packs()[pack].languages[0]
     (sentence,) = sentences(REVIEW, pack, "who_decided", language)
     assert "One who only followed the system's result" in sentence
-    said = {**REVIEW, "outcome": {"result": "upheld", "solely_automated": False}}
-    assert {"who_decided", "not_automated"}.isdisjoint(kinds(said, pack, language))
+    record = {**REVIEW, "outcome": {"result": "upheld", "solely_automated": False}}
+    assert {"who_decided", "not_automated"}.isdisjoint(kinds(record, pack, language))
 
 
 def test_a_judgment_is_cited_only_where_it_binds():
@@ -39,8 +39,8 @@ def test_a_judgment_is_cited_only_where_it_binds():
     assert cited == {"gdpr_22"}
     for pack in (*SOLELY, "us_ca_admt"):
         language = packs()[pack].languages[0]
-        told = " ".join(sentences(REVIEW, pack, "who_decided", language))
-        assert ("C-634/21" in told) is (pack == "gdpr_22")
+        warned_text = " ".join(sentences(REVIEW, pack, "who_decided", language))
+        assert ("C-634/21" in warned_text) is (pack == "gdpr_22")
     assert "Article 22A" in " ".join(sentences(REVIEW, "uk_gdpr_22c", "who_decided"))
 
 
@@ -54,10 +54,10 @@ APPROVED = [
 ]
 
 
-@each_case("told", APPROVED)
+@each_case("outcome", APPROVED)
 @each_case("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt", "eu_ccd2_18"])
-def test_an_approval_has_nothing_to_contest(told: dict, pack: str):
-    approved = {**about(reasons=None, **told), "decided_at": "2027-02-01T10:00:00Z"}
+def test_an_approval_has_nothing_to_contest(outcome: dict, pack: str):
+    approved = {**about(reasons=None, **outcome), "decided_at": "2027-02-01T10:00:00Z"}
     content = letter(approved, pack)
     rights = " ".join(content["rights"]).casefold()
     assert not [word for word in ("contest", "review", "human intervention", "point of view") if word in rights]
@@ -106,7 +106,7 @@ def test_a_review_from_elsewhere_is_known_however_it_is_spelled(reconsiders, app
 # ── a person's decision ──
 
 
-@each_case(("pack", "language"), [(pack, each) for pack in SOLELY for each in packs()[pack].languages])
+@each_case(("pack", "language"), [(pack, spoken) for pack in SOLELY for spoken in packs()[pack].languages])
 def test_a_letter_about_a_person_s_decision_cites_no_law_for_automated_ones(pack, language):
     content = letter(about(solely_automated=False), pack, language)
     assert content["framework"] != packs()[pack].text(language).framework
@@ -133,7 +133,7 @@ def test_the_law_s_name_on_a_person_s_decision_is_a_problem_and_its_right_a_warn
     record = about(solely_automated=False)
     automated = letter(AUTOMATED, "gdpr_22")
     words = {**letter(record, "gdpr_22"), "framework": automated["framework"], "rights": automated["rights"]}
-    assert any("Articles 15, 16 and 77" in each for each in checklist.problems(case(record, "gdpr_22"), Words(words)))
+    assert any("Articles 15, 16 and 77" in text for text in checklist.problems(case(record, "gdpr_22"), Words(words)))
     assert "no_such_right" in kinds(record, "gdpr_22", rights=automated["rights"])
     assert "no_such_right" not in kinds(record, "gdpr_22")
 
@@ -210,8 +210,8 @@ def test_a_decision_from_before_the_law_warns_and_its_letter_claims_no_right(pac
 
 
 def test_nothing_is_missed_that_only_a_later_law_gives():
-    found = results({**AUTOMATED, "decided_at": "2026-12-01"}, "us_co_admt")
-    assert found["human_review"][0] == found["right_to_review"][0] == "not_applicable"
+    elements = results({**AUTOMATED, "decided_at": "2026-12-01"}, "us_co_admt")
+    assert elements["human_review"][0] == elements["right_to_review"][0] == "not_applicable"
     assert results({**AUTOMATED, "decided_at": "2027-01-02"}, "us_co_admt")["right_to_review"][0] == "present"
 
 
@@ -244,15 +244,17 @@ def test_earlier_laws_gave_the_same_rights_for_credit_and_health():
 @pytest.mark.parametrize("involvement", ["reviewed_before_decision", "An officer saw the score and confirmed it."])
 def test_a_person_whose_part_california_does_not_count_leaves_it_a_decision_of_the_system(involvement):
     approval = {"human_involvement": involvement, "meets_7001_e_1": False}
-    said = kinds({**about(solely_automated=False), "approval": approval}, "us_ca_admt")
-    assert {"not_automated", "who_decided", "unknown_kind", "no_admt"}.isdisjoint(said)
+    warned = kinds({**about(solely_automated=False), "approval": approval}, "us_ca_admt")
+    assert {"not_automated", "who_decided", "unknown_kind", "no_admt"}.isdisjoint(warned)
     counted = {**about(solely_automated=False), "approval": {**approval, "meets_7001_e_1": True}}
     assert "not_automated" in kinds(counted, "us_ca_admt")
 
 
 def test_california_says_which_request_it_answers():
     asked = {**AUTOMATED, "events": {"access_request": {"received_at": "2027-01-05"}}}
-    assert "Access request received on January 5, 2027." in told(letter(asked, "us_ca_admt"), "decision_summary")
+    assert "Access request received on January 5, 2027." in statement_texts(
+        letter(asked, "us_ca_admt"), "decision_summary"
+    )
     assert results(asked, "us_ca_admt")["request_answered"][0] == "present"
     assert results(AUTOMATED, "us_ca_admt")["request_answered"][0] == "missing"
 
@@ -288,7 +290,7 @@ def test_a_draft_that_cites_the_law_for_automated_decisions_is_mended_by_any_edi
     with unguarded():
         NoticeRevision.objects.update(content=old)
     Notice.objects.update(pack_version="2026.4", pack_digest="0" * 64)
-    assert any("framework" in each for each in shown(api, notice)["problems"])
+    assert any("framework" in problem for problem in shown(api, notice)["problems"])
     edited = done(edit(api, notice))
     assert edited["content"]["framework"] == notice["content"]["framework"]
     assert edited["problems"] == []
@@ -298,7 +300,7 @@ def test_a_draft_that_cites_the_law_for_automated_decisions_is_mended_by_any_edi
 def test_an_approved_notice_keeps_the_name_of_the_law_and_its_new_version_has_today_s(api):
     api.ingest(about(solely_automated=False))
     notice = drafted(api, "d-1", pack="gdpr_22")
-    done(approve(api, notice, acknowledge=[each["id"] for each in notice["warnings"]]))
+    done(approve(api, notice, acknowledge=[warning["id"] for warning in notice["warnings"]]))
     sealed = "General Data Protection Regulation (GDPR), Articles 15 and 22"
     with unguarded():
         NoticeRevision.objects.update(content={**notice["content"], "framework": sealed})
@@ -310,6 +312,6 @@ def test_an_approved_notice_keeps_the_name_of_the_law_and_its_new_version_has_to
 def test_what_does_not_apply_is_not_missed(api):
     api.ingest(about(reasons=None))
     notice = drafted(api, "d-1", pack="uk_gdpr_22c")
-    assert [each["id"] for each in notice["warnings"] if each["id"].startswith("missing_element-")]
+    assert [warning["id"] for warning in notice["warnings"] if warning["id"].startswith("missing_element-")]
     waived = done(exempt(api, notice, reasons="They were given in March."))
-    assert not [each["id"] for each in waived["warnings"] if each["id"].startswith("missing_element-")]
+    assert not [warning["id"] for warning in waived["warnings"] if warning["id"].startswith("missing_element-")]
