@@ -2,8 +2,6 @@
 # say what is missing.
 
 PORT ?= 8000
-BASE_URL ?= http://127.0.0.1:$(PORT)
-export BASE_URL
 
 # Use the distribution's Python if it is new enough: it is built with profile-guided optimization. Without that, as with
 # pyenv's default, the service is a fifth slower.

@@ -17,6 +17,7 @@ env = Environment()
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).absolute()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 DEBUG = env.bool("DEBUG", default=False)
+# `serve` and `run` set it to their port, see `follow_port`.
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").strip().rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 # The first wraps every other secret in the database. A second unwraps those that a rotation has not reached yet.

@@ -1,7 +1,11 @@
 """The demo: an organization with two people and a key, to which each app adds its part."""
 
+import os
+import re
+import socket
+
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from accounts import demo
 from accounts.models import ApiKey, Member, Organization
@@ -46,6 +50,20 @@ def test_a_second_run_asks_every_step_again_and_adds_nothing_itself(steps, capsy
     assert capsys.readouterr().out == first
     assert steps == [("first", "demo"), ("second", "demo")] * 2
     assert (Organization.objects.count(), Member.objects.count(), ApiKey.objects.count()) == (1, 2, 1)
+
+
+@pytest.mark.parametrize("given", [{}, {"BASE_URL": "http://drs.example"}])
+def test_run_prints_its_port_in_every_address_unless_base_url_is_set(steps, settings, monkeypatch, capsys, given):
+    settings.BASE_URL = given.get("BASE_URL", "http://127.0.0.1:8000")
+    inherited = {name: value for name, value in os.environ.items() if name != "BASE_URL"}
+    monkeypatch.setattr(os, "environ", inherited | given)
+    with socket.create_server(("127.0.0.1", 0)) as other:  # `run` ends where it would serve
+        port = other.getsockname()[1]
+        with pytest.raises(CommandError, match="is in use"):
+            call_command("run", port=port)
+    assert set(re.findall(r"http://[\w.:]+", capsys.readouterr().out)) == {
+        given.get("BASE_URL", f"http://127.0.0.1:{port}")
+    }
 
 
 def test_an_installation_with_other_organizations_is_left_alone(steps, organization, capsys):

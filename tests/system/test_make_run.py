@@ -101,7 +101,7 @@ def processes_of(run: Run) -> set[int]:
 def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
     run.start()
     key = shown_key(run)
-    assert f"http://127.0.0.1:{run.port}" in run.output()
+    assert set(re.findall(r"http://[\w.]+:(\d+)", run.output())) == {str(run.port)}
     with Client(run.port, key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
         assert decisions(client) == SAMPLES
@@ -112,7 +112,7 @@ def test_make_run_sets_up_serves_and_ends_with_ctrl_c(run: Run):
         wait_until(lambda: client.get("/v1/decisions/mine").status == 200, "the worker polls the connector")
         assert client.get("/docs/").status == client.get("/sign-in/").status == 200
         assert client.request("POST", "/v1/auth/otp/request", b'{"email": "owner@demo.example"}').status == 200
-    wait_until(lambda: list((run.data / "mail").glob("*")), "the worker sends the code")
+    wait_until(lambda: f"http://127.0.0.1:{run.port}/sign-in/" in mails(run), "the worker sends the code")
     assert len(processes_of(run)) > 3
     run.ctrl_c()
     everything_has_ended(run)
@@ -149,6 +149,10 @@ def put(path: Path, content: bytes) -> None:
 def shown_key(run: Run) -> str:
     wait_until(lambda: re.search(r"drs_[0-9a-f]{16}_[\w-]{43}", run.output()), "the key is shown")
     return re.search(r"drs_[0-9a-f]{16}_[\w-]{43}", run.output())[0]
+
+
+def mails(run: Run) -> str:
+    return "".join(path.read_text() for path in (run.data / "mail").glob("*"))
 
 
 def decisions(client: Client) -> int:

@@ -37,6 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        follow_port(options["port"])
         _require_free(options["host"], options["port"])
         self._replay_journal()
         part = partial(
@@ -71,6 +72,12 @@ class Command(BaseCommand):
             call_command("retention_replay", verbosity=0, stdout=self.stdout)
         except (CommandError, DatabaseError) as error:
             self.stderr.write(str(error))
+
+
+def follow_port(port: int) -> None:
+    """Put the port into the addresses that this process prints and its parts mail, unless BASE_URL is set."""
+    if not {"BASE_URL", "BASE_URL_FILE"} & os.environ.keys():
+        settings.BASE_URL = os.environ["BASE_URL"] = f"http://127.0.0.1:{port}"
 
 
 def _require_free(host: str, port: int) -> None:
