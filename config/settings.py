@@ -190,7 +190,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": False,
     "COMPONENT_SPLIT_PATCH": False,
     "SCHEMA_PATH_PREFIX": "/v1",
-    "POSTPROCESSING_HOOKS": ["config.http.openapi.require_bodies"],
+    "POSTPROCESSING_HOOKS": ["config.http.openapi.require_bodies", "config.http.groups.arrange"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},

@@ -29,7 +29,7 @@ class CustodyTests(Resource):
     @operation(
         "test_custody",
         "Test a bucket and keys of the customer in their own account. Changes nothing.",
-        tag="custody",
+        is_contract=True,
         permission=Permission.TEST_CUSTODY,
         body=CustodyIn,
         answers={200: CustodyTestOut},

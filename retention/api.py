@@ -51,7 +51,7 @@ class Retention(Resource):
     @operation(
         "set_retention",
         "Set the retention period. Disposes of nothing now, and says what it would free.",
-        tag="retention",
+        is_contract=True,
         permission=Permission.MANAGE_RETENTION,
         body=RetentionIn,
         answers={200: RetentionSet},

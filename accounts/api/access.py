@@ -37,7 +37,7 @@ class SignIn(Resource):
     @operation(
         "request_one_time_code",
         "Send a six-digit code. It works with the cookie of this answer.",
-        tag="auth",
+        is_contract=True,
         permission=ANYBODY,
         body=OtpRequestIn,
         answers={200: Requested},

@@ -29,7 +29,7 @@ class Invites(Resource):
     @operation(
         "create_invite",
         "Invite a person with a role; an open invitation to the same address is replaced.",
-        tag="auth",
+        is_contract=True,
         permission=Permission.MANAGE_MEMBERS,
         body=InviteIn,
         answers={201: InviteOut},

@@ -31,7 +31,7 @@ class ApiKeys(Resource):
     @operation(
         "create_api_key",
         "Create an API key; it carries the caller's role, or a lower one, and is shown once.",
-        tag="auth",
+        is_contract=True,
         permission=Permission.MANAGE_KEYS,
         body=KeyIn,
         answers={201: NewKeyOut},

@@ -51,7 +51,7 @@ class Onboarding(Resource):
     @operation(
         "update_onboarding",
         "Update onboarding flags.",
-        tag="auth",
+        is_contract=True,
         permission=None,
         body=OnboardingIn,
         answers={200: OnboardingOut},

@@ -49,7 +49,7 @@ def operation(
     *,
     permission: Any,
     answers: Answers,
-    tag: str = "extension",
+    is_contract: bool = False,
     body: type[BaseModel] | Mapping[str, Any] | None = None,
     query: type[QueryString] | None = None,
     parameters: Sequence[OpenApiParameter] = (),
@@ -59,7 +59,8 @@ def operation(
     """Make a method of a `Resource` an operation of the API.
 
     Args:
-        operation_id, summary, tag: for the OpenAPI document. Operations outside the contract have the tag `extension`.
+        operation_id, summary: for the OpenAPI document. Its path decides its group, see `config.http.groups`.
+        is_contract: whether the operation is one of the contract's fourteen. The document marks them with `x-contract`.
         permission: the permission that the caller's role needs, None if every member's role will do, or `ANYBODY`.
         answers: models of the successes, by status.
         body, query: models of what the method reads. They only describe: the method still has to parse. A body
@@ -77,7 +78,7 @@ def operation(
         described_method: Operation = extend_schema(
             operation_id=operation_id,
             summary=summary,
-            tags=[tag],
+            extensions={"x-contract": True} if is_contract else None,
             parameters=declared,
             request=body,
             responses=openapi.answers(dict(answers), errors=[*derived, *errors]),

@@ -37,7 +37,7 @@ class Connectors(Resource):
     @operation(
         "create_connector",
         "Create a connector and poll it at once, unless it is disabled or has problems.",
-        tag="connectors",
+        is_contract=True,
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorIn,
         answers={201: ConnectorDetail},
@@ -81,7 +81,7 @@ class Connectors(Resource):
     @operation(
         "update_connector",
         "Partially update a connector; null means unchanged.",
-        tag="connectors",
+        is_contract=True,
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorPatch,
         answers={200: ConnectorDetail},
@@ -132,7 +132,7 @@ class ConnectorTests(Resource):
     @operation(
         "test_connector",
         "Check credentials and reachability without saving anything.",
-        tag="connectors",
+        is_contract=True,
         permission=Permission.MANAGE_CONNECTORS,
         body=ConnectorIn,
         answers={200: ConnectorTestOut},

@@ -35,7 +35,7 @@ class Ingest(Resource):
     @operation(
         "ingest_srf",
         "Accept one native SRF decision, write it to custody and the index.",
-        tag="ingest",
+        is_contract=True,
         permission=Permission.INGEST_RECORDS,
         body={JSON: {"type": "object", "additionalProperties": True}},
         query=IngestQuery,

@@ -25,7 +25,7 @@ class Reconsiderations(Resource):
     @operation(
         "reconsider_decision",
         "Record a human reconsideration as its own SRF decision linked to the original.",
-        tag="reconsideration",
+        is_contract=True,
         permission=Permission.RECONSIDER,
         parameters=[openapi.DECISION_ID, openapi.IDEMPOTENCY_KEY],
         body=ReconsiderationIn,

@@ -30,7 +30,7 @@ class Notices(Resource):
     @operation(
         "draft_notice",
         "Draft a notice for a decision.",
-        tag="notices",
+        is_contract=True,
         permission=Permission.DRAFT_NOTICES,
         parameters=[openapi.DECISION_ID],
         body=NoticeDraftIn,
@@ -74,7 +74,7 @@ class Notices(Resource):
     @operation(
         "edit_notice",
         "Edit a notice.",
-        tag="notices",
+        is_contract=True,
         permission=Permission.DRAFT_NOTICES,
         parameters=[NOTICE_ID],
         body=NoticeEditIn,

@@ -29,7 +29,7 @@ class Reviews(Resource):
     @operation(
         "approve_notice",
         "Approve a notice.",
-        tag="notices",
+        is_contract=True,
         permission=Permission.APPROVE_NOTICES,
         parameters=[NOTICE_ID],
         body=NoticeApproveIn,

@@ -64,7 +64,7 @@ def test_the_page_can_send_a_request_with_a_key(page, site, document):
     page.get_by_label("auth-bearer-value").fill(site.key)
     page.locator(".auth-btn-wrapper .authorize").first.click()  # the first of two: key, then session
     page.locator(".btn-done").first.click()
-    operation = page.locator("#operations-extension-list_decisions")
+    operation = page.locator("#operations-Decisions-list_decisions")
     operation.locator(".opblock-summary-control").click()
     operation.locator(".execute").click()
     operation.locator(".live-responses-table").wait_for()

@@ -35,6 +35,9 @@ REQUIRED = {
     "CustodyIn": ["provider"],
     "RetentionIn": ["days"],
 }
+GROUPS = [
+    "Ingest", "Decisions", "Reconsiderations", "Notices", "Connectors", "Custody", "Retention", "Access", "Audit",
+]  # fmt: skip
 METHODS = ("get", "post", "put", "patch", "delete")
 LETTER = {"text/html", "application/pdf", "text/plain"}
 
@@ -66,7 +69,6 @@ def test_every_operation_of_the_contract_is_documented_with_its_required_body(do
     body, expected = operation["requestBody"], CONTRACT[method, path]
     assert body["required"] is True
     assert list(body["content"]) == ["application/json"]
-    assert "extension" not in operation["tags"]
     if isinstance(expected, str):
         assert body["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{expected}"}
     elif expected:
@@ -102,9 +104,40 @@ def test_every_operation_may_answer_with_the_validation_error(document):
         assert schema == {"$ref": "#/components/schemas/HTTPValidationError"}, (method, path)
 
 
-def test_operations_outside_the_contract_are_marked_as_extensions(document):
-    for method, path, operation in operations(document):
-        assert ("extension" in operation["tags"]) == ((method, path) not in CONTRACT), (method, path)
+def test_the_operations_of_the_contract_are_marked(document):
+    marked = {(method, path) for method, path, operation in operations(document) if operation.get("x-contract")}
+    assert marked == CONTRACT.keys()
+
+
+def test_every_operation_has_one_group_in_the_order_of_a_reader(document):
+    assert [tag["name"] for tag in document["tags"]] == GROUPS
+    assert all(tag["description"].endswith(".") for tag in document["tags"])
+    listed = [(path, list(methods.values())) for path, methods in document["paths"].items()]
+    order = []
+    for path, members in listed:
+        ((group,),) = {tuple(operation["tags"]) for operation in members}
+        marks = [operation.get("x-contract", False) for operation in members]
+        assert marks == sorted(marks, reverse=True), path
+        order.append((GROUPS.index(group), not any(marks), path))
+    assert order == sorted(order)
+    assert {group for group, *_ in order} == set(range(len(GROUPS)))
+    assert (listed[0][0], list(document["paths"]["/v1/ingest/srf"])) == ("/v1/ingest/srf", ["post"])
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [
+        ("/v1/decisions/{decision_id}/record", "Decisions"),
+        ("/v1/decisions/{decision_id}/reconsideration/check", "Reconsiderations"),
+        ("/v1/decisions/{decision_id}/notices", "Notices"),
+        ("/v1/decisions/{decision_id}/retention", "Retention"),
+        ("/v1/notice-settings", "Notices"),
+        ("/v1/completeness", "Connectors"),
+        ("/v1/auth/me", "Access"),
+    ],
+)
+def test_an_operation_is_in_the_group_of_its_subject(document, path, group):
+    assert {tuple(operation["tags"]) for operation in document["paths"][path].values()} == {(group,)}
 
 
 def test_every_success_is_an_open_json_object_or_lines_of_them_or_a_letter(document):
