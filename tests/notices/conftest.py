@@ -1,4 +1,4 @@
-"""A decision, a notice about it, and people who work on it, through the API as integrators send it."""
+"""Fixtures of a decision and its notice, and helpers that call the API as integrators and members do."""
 
 import json
 from typing import Any
@@ -26,20 +26,20 @@ CLAIM = {"approver": "Reviewer 7", "authority": "credit officer"}
 
 
 def send(who: Api | Browser, method: str, path: str, body: Any = None) -> Any:
-    """The answer to a request below /v1/, by a key or from the browser of a member."""
+    """Return the response to a request below /v1/, by a key or from a member's browser."""
     if isinstance(who, Browser):
         return who.call(method, f"/v1/{path}", {} if body is None else body)
     return who.client.generic(method, f"/v1/{path}", json.dumps(body or {}), content_type="application/json")
 
 
 def done(answer: Any) -> dict[str, Any]:
-    """What an answer holds, once it says that it went well."""
+    """Return the body of a response that succeeded."""
     assert answer.status_code in (200, 201), answer.content
     return answer.json()
 
 
 def refused(answer: Any) -> str:
-    """The sentence of a conflict."""
+    """Return the sentence of a 409 response."""
     assert answer.status_code == 409, answer.content
     return answer.json()["detail"]
 
@@ -49,7 +49,7 @@ def drafted(api: Api, decision_id: str = "loan-1", **body: Any) -> dict[str, Any
 
 
 def step(who: Api | Browser, notice: dict[str, Any], name: str, body: Any = None) -> Any:
-    """The answer to what is done with a notice: `approve`, `withdraw`, `deliveries` and so on."""
+    """Post an action on a notice (`approve`, `withdraw`, `deliveries` …) and return the response."""
     return send(who, "POST", f"notices/{notice['notice_id']}/{name}", body)
 
 
@@ -58,27 +58,27 @@ def edit(who: Api | Browser, notice: dict[str, Any], **content: Any) -> Any:
 
 
 def exempt(who: Api | Browser, notice: dict[str, Any], **elements: Any) -> Any:
-    """The answer to saying which elements of the checklist do not apply, each with the reason."""
+    """Mark checklist elements as not applicable, each with its reason, and return the response."""
     return send(who, "PUT", f"notices/{notice['notice_id']}/not-applicable", {"elements": elements})
 
 
 def approve(api: Api, notice: dict[str, Any], **body: Any) -> Any:
-    """The answer to an approval by a key: CLAIM with changes."""
+    """Approve a notice with an API key: CLAIM with changes."""
     return step(api, notice, "approve", CLAIM | body)
 
 
 def approve_as_is(api: Api, notice: dict[str, Any], **body: Any) -> Any:
-    """The answer to an approval that acknowledges every warning, where the letter's words are no matter."""
+    """Approve a notice and acknowledge every warning, for tests in which the words do not matter."""
     return approve(api, notice, acknowledge=warnings_of(api, notice), **body)
 
 
 def approve_as_answered(api: Api, answered: dict[str, Any], **body: Any) -> Any:
-    """The same for a notice that is as the last answer has it, which told its warnings."""
+    """Approve a notice and acknowledge the warnings that the last response listed."""
     return approve(api, answered, acknowledge=[warning["id"] for warning in answered["warnings"]], **body)
 
 
 def warnings_of(api: Api, notice: dict[str, Any]) -> list[str]:
-    """The ids of a notice's warnings as it stands, for an approval that acknowledges them all."""
+    """Return the ids of a notice's current warnings, for an approval that acknowledges them all."""
     return [warning["id"] for warning in shown(api, notice)["warnings"]]
 
 
@@ -87,34 +87,34 @@ def shown(api: Api, notice: dict[str, Any], suffix: str = "") -> dict[str, Any]:
 
 
 def stored(api: Api, notice: dict[str, Any]) -> Notice:
-    """The row of a notice, as services take it."""
+    """Return the row of a notice, as services take it."""
     return selectors.notice(api.organization.pk, notice["notice_id"])
 
 
 def acting(organization: Organization, role: Role, email: str) -> Caller:
-    """A new member, as services know whoever calls them."""
+    """Add a member and return the caller that services get."""
     return accounts.caller(add_person(organization, role, email))
 
 
 def taken_sample(api: Api, decision_id: str) -> str:
-    """Ingest one of the synthetic samples. Returns its id."""
+    """Ingest one of the synthetic samples and return its id."""
     raw = next(raw for raw in samples.synthetic_records() if json.loads(raw)["decision_id"] == decision_id)
     done(api.ingest(raw))
     return decision_id
 
 
 def guard(organization: Organization, **guards: bool) -> None:
-    """Set guards of four eyes at once, as if an owner had and their day was over."""
+    """Set four-eyes guards at once, as if an owner had set them and the waiting day had passed."""
     NoticeSettings.objects.update_or_create(organization=organization, defaults=guards)
 
 
 def key_of(maker: Any, api: Api) -> Api:
-    """Return a new key that a session, or a key, made."""
+    """Return a new API key that a session or another key made."""
     return Api(api.organization, done(send(maker, "POST", "auth/api-keys", {"name": "a key"}))["api_key"])
 
 
 def fill_in_names(api: Api, pack: str) -> None:
-    """Settle the names that a pack's texts need, and that drafts are made under it."""
+    """Make a pack the default, and fill in the placeholders of its texts."""
     names = next(item for item in api.get("/v1/packs").json()["items"] if item["pack"] == pack)["placeholders"]
     filled = dict.fromkeys(names, "Example Credit Inc., 1 Example Street")
     done(send(api, "PUT", "notice-settings", {"default_pack": pack, "placeholders": filled}))
@@ -122,7 +122,7 @@ def fill_in_names(api: Api, pack: str) -> None:
 
 @pytest.fixture
 def notice(api: Api) -> dict[str, Any]:
-    """A draft under the organization's own policy."""
+    """Return a draft under the organization's own policy."""
 
     def make() -> dict[str, Any]:
         assert api.ingest(RECORD).status_code == 201

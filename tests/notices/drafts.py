@@ -1,4 +1,4 @@
-"""Drafts of records and phrases, without a database: what the tests of drafting begin with."""
+"""Drafts of records and phrases without a database, for the tests of drafting."""
 
 import csv
 import json
@@ -49,7 +49,7 @@ def facts_of(record: dict | bytes) -> Facts:
 
 
 def under_each_pack(records: Iterable[bytes]) -> Iterator[tuple[bytes, str, str]]:
-    """Each record in every language and under the pack of its own law; all of them under all packs by turns."""
+    """Yield each record in every language, under the pack of its law and one other pack in turn."""
     for number, raw in enumerate(records):
         own = demo.PACKS.get(json.loads(raw)["decision_id"])
         for language in LANGUAGES:
@@ -87,7 +87,7 @@ def sample_phrases(language: str) -> list[Phrase]:
 
 
 def case(record: dict | bytes, pack: str = "general", *phrases: Phrase) -> Case:
-    """What a draft about a record is checked against, without a database."""
+    """Return the case that a draft about a record is checked against, without a database."""
     facts = facts_of(record)
     redaction = redaction_of(facts, packs()[pack], Phrasebook(phrases))
     return Case(facts, packs()[pack], datetime.now(UTC), "", redaction, None, None)
@@ -100,7 +100,7 @@ def checked_draft(
     *phrases: Phrase,
     placeholders: dict[str, str] | None = None,
 ) -> tuple[Case, dict]:
-    """What a draft is checked against, and what it says: of a record that is read once."""
+    """Return the case and the content of a draft. The record is read once."""
     facts, chosen = facts_of(record), packs()[pack]
     made = draft(facts, chosen, language, Phrasebook(phrases), placeholders or {})
     return Case(facts, chosen, datetime.now(UTC), "", made.redaction, None, None), made.content
@@ -109,7 +109,7 @@ def checked_draft(
 def warnings_of(
     record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
 ) -> list[ApprovalWarning]:
-    """The warnings about the draft of a record, or about other words in its place."""
+    """Return the warnings about a record's draft, with some of its content replaced."""
     checked, own = checked_draft(record, pack, language)
     return find(checked, {**own, **content})
 
@@ -117,16 +117,16 @@ def warnings_of(
 def findings_of(
     rule: ModuleType, record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
 ) -> list[Finding]:
-    """What one rule of the warnings alone says about the draft of a record, or about other words in its place."""
+    """Return the findings of one warning rule about a record's draft, with some of its content replaced."""
     checked, own = checked_draft(record, pack, language)
     return list(rule.findings(checked, {**own, **content}))
 
 
 def listed_problems(checked: Case, content: dict) -> list[str]:
-    """Return the problems of a content, also those an advisory pack lists and lets pass."""
+    """Return all problems of a content, including those that an advisory pack only lists."""
     return [problem.sentence for problem in all_problems(checked, Words(content, {}))]
 
 
 def warned(kind: str, warnings: list[ApprovalWarning]) -> list[ApprovalWarning]:
-    """Those warnings that are of a kind."""
+    """Return the warnings of a kind."""
     return [warning for warning in warnings if warning.id.rpartition("-")[0] == kind]

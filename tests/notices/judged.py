@@ -1,4 +1,4 @@
-"""Records of decisions in many forms, and how a letter about one is judged: for the tests of laws."""
+"""Decision records in many forms, and helpers that judge their letters, for the tests of law packs."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ SOLELY = ["gdpr_22", "uk_gdpr_22c", "ca_qc_12_1"]
 
 
 def about(**outcome: object) -> dict:
-    """The decision, with another outcome in part; what is None is left out."""
+    """Return the decision with changed outcome fields. None removes a field."""
     changed = {**AUTOMATED["outcome"], **outcome}
     return {**AUTOMATED, "outcome": {name: value for name, value in changed.items() if value is not None}}
 
@@ -56,7 +56,7 @@ def sentences(record: dict, pack: str, kind: str, language: str = "en") -> list[
 
 
 def results(record: dict, pack: str, language: str = "en", *, asked: bool = False) -> dict[str, tuple[str, bool]]:
-    """Result of each element, and whether it blocks."""
+    """Return the result of each element, and whether it blocks."""
     request = RequestedReview(datetime.now(UTC), None) if asked else None
     checked, content = checked_draft(record, pack, language, placeholders=NAMES)
     elements = checklist.check(replace(checked, requested_review=request), Words(content))
@@ -64,5 +64,5 @@ def results(record: dict, pack: str, language: str = "en", *, asked: bool = Fals
 
 
 def missing(record: dict, pack: str, **how: bool) -> set[str]:
-    """The elements that stand in the way of an approval."""
+    """Return the ids of the elements that block approval."""
     return {name for name, result in results(record, pack, **how).items() if result == ("missing", True)}

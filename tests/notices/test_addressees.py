@@ -1,4 +1,4 @@
-"""What can be changed without a second pair of eyes is no longer than an address, and changes no approved letter."""
+"""Recipients: fields that change without a second approver stay short and change no approved letter."""
 
 import json
 
@@ -111,7 +111,7 @@ def test_the_form_says_what_is_too_long_and_keeps_what_was_entered(recorded, sig
 
 @pytest.fixture
 def older(recorded) -> dict:
-    """A draft whose recipient could be of any length."""
+    """Return a draft from before recipients had a maximum length."""
     notice = drafted(recorded)
     Notice.objects.update(recipient={"name": "A. Person", "address": [LINE * 2] * 40, "reference": "r\n" * 300})
     return notice

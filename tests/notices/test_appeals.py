@@ -1,4 +1,4 @@
-"""While a person can still appeal, what the decision rests on is not disposed of."""
+"""Records that a decision rests on are not disposed of while a person can still appeal."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def obstacles(api, decision_id):
 
 
 def delivered(api, decision_id):
-    """A letter about it, as if it was approved and handed over now."""
+    """Store an approved letter about the decision, delivered now."""
     notice = stored(api, drafted(api, decision_id))
     Notice.objects.filter(pk=notice.pk).update(state=Notice.State.DELIVERED)
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""What is decided about a notice: it goes to review, back, and is approved; and elements that do not apply to it."""
+"""Review, return and approval of a notice, and elements that do not apply to it."""
 
 import json
 
@@ -172,7 +172,7 @@ def test_each_step_is_in_the_audit_trail(api, notice):
 
 @pytest.fixture
 def lacking(api) -> dict:
-    """A draft under a law that asks for reasons, about a record that has none."""
+    """Return a draft under a law that needs reasons, about a record without any."""
     fill_in_names(api, "us_ecoa_fcra")
     raw = next(raw for raw in samples.mortgage_records() if b'"denied"' in raw)
     api.ingest(raw)

@@ -1,4 +1,4 @@
-"""An approval by a key says so everywhere: asserted by the key, and no second person."""
+"""An approval by a key is shown everywhere as asserted by the key, without a second person."""
 
 import re
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Who sees which page of notices in the back office, and who may do what there; another organization's is not there."""
+"""Permissions of the notices pages: which role sees and does what, within its own organization."""
 
 import re
 from itertools import product
@@ -36,18 +36,18 @@ CANARY = "canary-7d3f"
 
 
 def page(notice: Any, name: str = "notices_notice_change", *more: Any) -> str:
-    """The address of a page about a notice, as the API shows it."""
+    """Return the address of a notice's page, as the API shows it."""
     return reverse(f"admin:{name}", args=[notice["notice_id"], *more])
 
 
 def do(browser: Browser, notice: Any, name: str, **entered: Any) -> Any:
-    """The answer to a form of the review page, sent with the revision that the page shows now."""
+    """Send a form of the review page with the current revision, and return the response."""
     revision = NoticeRevision.objects.filter(notice=notice["notice_id"]).latest("number").number
     return browser.submit(page(notice), page(notice, "act-on-notice", name), **{"revision": str(revision), **entered})
 
 
 def rows_of(api: Any, word: str) -> dict[str, Any]:
-    """A row of every kind, and a delivered notice, in an organization whose rows say `word` somewhere."""
+    """Make a row of every kind and a delivered notice, in an organization whose rows contain `word`."""
     done(api.ingest({**RECORD, "decision_id": word}))
     draft = drafted(api, word)
     edit(api, draft, title=word, human_review_available=True, how_to_request_review="On the page.")
@@ -82,7 +82,7 @@ def other(other_api) -> dict[str, Any]:
 
 
 def listed(kind: str) -> str:
-    """The address of a list, of notices of all of them."""
+    """Return the address of a list page, for notices in every state."""
     return reverse(f"admin:notices_{kind}_changelist") + ("?queue=all" if kind == "notice" else "")
 
 
@@ -91,7 +91,7 @@ def row(kind: str, rows: dict[str, Any]) -> str:
 
 
 def gets(rows: dict[str, Any]) -> list[str]:
-    """Every address about one row of notices that is there to look at."""
+    """Return every address that shows one row of notices."""
     notice = {"notice_id": rows["notice"].pk}
     letter = page(notice, "notice-letter")
     return [
@@ -102,7 +102,7 @@ def gets(rows: dict[str, Any]) -> list[str]:
 
 
 def posts(rows: dict[str, Any]) -> dict[str, Permission]:
-    """Every address about rows that takes a form, with the permission that it asks for."""
+    """Return every address that takes a form about a row, with the permission it needs."""
     notice, sent = {"notice_id": rows["notice"].pk}, {"notice_id": rows["sent"].pk}
     delivery = rows["sent"].deliveries.get().pk
     return {
@@ -132,13 +132,13 @@ ENTERED = {
 
 
 def everything() -> list[Any]:
-    """All rows of notices, to see whether anything has changed. Derived rows repeat them."""
+    """Return all rows of notices, to detect changes. Derived rows are left out, because they repeat them."""
     models = [model for model in apps.get_app_config("notices").get_models() if model not in (StoredCheck, StoredPdf)]
     return [sorted(map(str, model.objects.values_list())) for model in models]
 
 
 def test_every_address_of_notices_is_in_these_tests(own):
-    """A page that is added without a line here would be tested by nobody."""
+    """A page added without a line here would not be tested."""
     known = {pattern.name for entry in admin.site.urls[0] for pattern in getattr(entry, "url_patterns", ())
              if "notices" in str(entry.pattern)}  # fmt: skip
     looked_at = {f"notices_{kind}_{page}" for kind in SEES for page in ("changelist", "change")} | {
@@ -224,7 +224,7 @@ def test_who_owes_a_second_factor_looks_and_does_nothing(organization, own, sign
 
 
 def test_looking_changes_nothing_anywhere(own, signed_in):
-    """Not even at an address that takes a form, whatever is in its query."""
+    """This includes form addresses, whatever is in their query."""
     browser = signed_in(Role.OWNER)
     before = everything()
     for address in [*gets(own), *posts(own), *(reverse(f"admin:{name}") for name in FORMS)]:

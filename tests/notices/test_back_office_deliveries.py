@@ -85,7 +85,7 @@ def editor(signed_in) -> Browser:
         ({"channel": "post", "delivered_at": "2020-01-01T00:00"}, 409, "cannot be before the approval of the notice"),
         ({"channel": "post", "delivered_at": "soon"}, 422, "Enter a valid date/time."),
         ({"channel": "email"}, 409, "No e-mail address is known."),
-        ({"channel": "email", "address": "nobody"}, 409, "This is no e-mail address."),
+        ({"channel": "email", "address": "no-address"}, 409, "This is no e-mail address."),
     ],
 )
 def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, editor, entered, status, message):
@@ -139,7 +139,7 @@ def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decis
     missing = [item["id"] for item in first["elements"] if item["result"] == "missing" and item["blocks"]]
     done(exempt(api, first, **dict.fromkeys(missing, "Told in another letter.")))
     done(approve(api_for(api.organization), first, acknowledge=warnings_of(api, first)))
-    drafted(api, recipient={"name": "Somebody Else"})
+    drafted(api, recipient={"name": "Another Person"})
     again = reconsider(api, reconsider(api)["decision_id"])["decision_id"]
     decision = Decision.objects.get(decision_id=again)
     form = f"/admin/notices/notice/draft/{decision.pk}/"

@@ -1,4 +1,4 @@
-"""The form in which a notice is edited, sent as a browser without scripts sends it: what is left alone stays."""
+"""The edit form of a notice, sent as a browser without scripts sends it: untouched fields keep their values."""
 
 import re
 from html import unescape
@@ -21,7 +21,7 @@ SOURCE = "outcome.action"
 
 
 class _Form(HTMLParser):
-    """The fields of the form `.edit-notice`, as a browser without scripts would send them."""
+    """Fields of the form `.edit-notice`, as a browser without scripts would send them."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ def form(browser, notice) -> dict[str, str]:
 
 
 def save(browser, notice, **changes: Any) -> Any:
-    """Open the form, change some of its fields, and send it. Names are as in the form, with `__` for a dash."""
+    """Open the form, change some fields, and send it. In names, `__` is a dash."""
     fields = {name.replace("__", "-"): value for name, value in changes.items()}
     return browser.post(page(notice, "edit-notice"), {**form(browser, notice), **fields})
 

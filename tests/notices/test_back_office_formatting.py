@@ -1,4 +1,4 @@
-"""How the pages say how long is left, until when, and who acted."""
+"""How pages show the time left, the due date, and who acted."""
 
 from datetime import UTC, datetime
 

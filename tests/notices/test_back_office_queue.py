@@ -1,4 +1,4 @@
-"""The queue of notices: what comes first, its views, what it finds and tells."""
+"""The queue of notices: its order, views, search and columns."""
 
 import re
 from datetime import timedelta
@@ -30,7 +30,7 @@ QUEUE = "/admin/notices/notice/"
 
 @pytest.fixture
 def queue(api) -> dict[str, str]:
-    """A notice in each state and place of the queue, by decision."""
+    """Make a notice in each state and place of the queue. Return them by decision."""
 
     def make() -> dict[str, str]:
         made = {}
@@ -57,7 +57,7 @@ def shown_in(browser, query: str = "") -> list[str]:
 def test_what_is_late_comes_first_and_each_view_and_search_shows_its_notices(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     expected = {
-        "": ["late", "soon", "later", "approved", "reviewed", "open"],  # what has no deadline last
+        "": ["late", "soon", "later", "approved", "reviewed", "open"],  # notices without a deadline come last
         "?queue=overdue": ["late"],
         "?queue=at_risk": ["soon"],
         "?queue=in_review": ["reviewed"],

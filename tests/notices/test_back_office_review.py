@@ -1,4 +1,4 @@
-"""The queue and the review page: what they show, what a verdict needs, and that a refusal loses nothing typed."""
+"""The queue and the review page: contents, verdicts, and forms that keep the entered text after a refusal."""
 
 import re
 from datetime import timedelta
@@ -34,7 +34,7 @@ MANY = [{"statement": f"Sentence {n}.", "source": "outcome.action"} for n in ran
 
 
 def text(answer) -> str:
-    """What a page says, in one line."""
+    """Return the text of a page in one line."""
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
 
 
@@ -43,7 +43,7 @@ def state(notice) -> str:
 
 
 def reason_at(answer, label: str) -> str:
-    """Why a button is disabled; "" if it is not."""
+    """Return why a button is disabled, or ""."""
     pattern = rf"<button([^>]*)>{label}</button>\s*(?:<span class=\"why\"[^>]*>([^<]*))?"
     attributes, reason = re.search(pattern, answer.content.decode()).groups()
     assert ("disabled" in attributes) == bool(reason)
@@ -78,7 +78,7 @@ def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
 
 
 def in_order(answer, *passages: str) -> bool:
-    """Whether a page says all of this, one after the other."""
+    """Whether a page contains these passages in this order."""
     positions = [answer.content.decode().find(passage) for passage in passages]
     return min(positions) >= 0 and positions == sorted(positions)
 
@@ -212,7 +212,7 @@ def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
     browser = signed_in(Role.EDITOR)
     for label, holder in (("Assign to me", "editor@example-bank.example"), ("Unassign", None)):
         assert reason_at(browser.get(page(notice)), label) == ""
-        for _ in range(2):  # a page that is open twice says what is meant
+        for _ in range(2):  # a second click on a stale page changes nothing
             do(browser, notice, "hold", take=str(label == "Assign to me"))
         row = Notice.objects.select_related("holder__user").get()
         assert (row.holder and row.holder.user.email) == holder

@@ -1,4 +1,4 @@
-"""Phrasebook, authority grants, settings, packs, the report and requests for review, on their pages."""
+"""Pages of the phrasebook, authority grants, settings, packs, the report and review requests."""
 
 import json
 import re
@@ -320,7 +320,7 @@ def test_an_answered_request_leads_to_the_reconsideration_and_to_the_notice_abou
 def test_the_notice_about_the_outcome_goes_to_whom_the_letter_went(api, asked, signed_in):
     recipient = {"name": "Avery Example", "address": ["1 Example Street"]}
     Notice.objects.filter(pk=asked.notice_id).update(recipient=recipient)
-    drafted(api, recipient={"name": "Somebody Else"})
+    drafted(api, recipient={"name": "Another Person"})
     answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
     signed_in(Role.EDITOR).submit(address, reverse("admin:draft-notice", args=[answer.pk]), pack="general")

@@ -1,4 +1,4 @@
-"""What people and machines send that no notice should be: refused with a reason, or taken and shown as what it is."""
+"""Malformed and hostile input: refused with a reason, or stored and shown as plain text."""
 
 import json
 import time
@@ -34,15 +34,14 @@ def one(statement: str, source: str = "outcome.reasons.0") -> list[dict]:
 
 
 def fields(api, count: int) -> dict:
-    """A notice about a record of so many fields."""
+    """Return a notice about a record with `count` fields."""
     name = f"fields-{count}"
     done(api.ingest({"decision_id": name, "outcome": {"action": "denied"}, "f": {f"n{n}": n for n in range(count)}}))
     return drafted(api, name)
 
 
 def seconds_for(api, count: int) -> float:
-    """What a statement for each of so many fields takes, from saving it to the letter and its proof: of this thread's
-    processor."""
+    """Return the CPU seconds of this thread from saving `count` statements to their letter and proof."""
     notice = fields(api, count)
     content = {"inputs_used": [{"statement": f"It counted {n}.", "source": f"f.n{n}"} for n in range(count)]}
     assert len(json.dumps({"content": content})) < strict_json.MAX_BYTES
@@ -61,7 +60,7 @@ def seconds_for(api, count: int) -> float:
 
 
 def test_thousands_of_statements_are_saved_shown_approved_and_printed(api):
-    """It takes their share of the time beside a few of them."""
+    """The time per statement stays the same as with few statements."""
     few = MANY // TIMES**2
     assert seconds_for(api, MANY) <= TOLERATED / TIMES * MANY / few * seconds_for(api, few)
 

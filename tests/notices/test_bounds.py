@@ -1,4 +1,4 @@
-"""What a small record or a small edit may cost at most, from drafting to the letter."""
+"""Upper bounds on what a small record or edit can cost, from drafting to the letter."""
 
 import json
 
@@ -57,7 +57,7 @@ RECORDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 def test_drafting_grows_as_the_record_does(make):
-    """With a phrasebook, in which each field is looked up."""
+    """The phrasebook is included, because every field is looked up in it."""
 
     def raw(size: int) -> bytes:
         return json.dumps(make(size)).encode()
@@ -261,7 +261,7 @@ def spellings(word: str) -> list[list[str]]:
 
 @DATABASE
 def test_more_statements_than_a_notice_holds_are_a_413_and_nothing_is_saved(api, notice):
-    """One edit brings a list of them, and four edits four lists."""
+    """One edit sends one list, four edits send four."""
     many = [{"statement": "", "source": ""}] * (MAX_STATEMENTS // 2)
     done(edit(api, notice, main_factors=many))
     answer = edit(api, notice, inputs_used=many)
@@ -279,7 +279,7 @@ def test_more_text_than_a_notice_holds_is_a_413(api, notice):
 
 @DATABASE
 def test_one_long_value_cited_by_many_paths_is_a_413(api):
-    """Of `text` there are 16 spellings as a quoted key."""
+    """`text` has 16 spellings as a quoted key."""
     done(api.ingest(LONG))
     notice = drafted(api, "long")
     ways = [f'"{"".join(letters)}"' for letters in spellings("text")]

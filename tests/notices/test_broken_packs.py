@@ -1,4 +1,4 @@
-"""A pack with a mistake is refused with its file and line, and a pack without one needs no Python."""
+"""A pack with a mistake is refused with its file and line. A pack without one needs no Python."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -20,12 +20,12 @@ SHIPPED = CHECKOUT / "notices" / "packs"
 
 @pytest.fixture
 def credit(tmp_path: Path) -> Path:
-    """A copy of the credit pack, which has elements, clocks, locked texts, sources and forbidden phrases."""
+    """Copy the credit pack, which has elements, clocks, locked texts, sources and forbidden phrases."""
     return Path(shutil.copytree(SHIPPED / "us_ecoa_fcra", tmp_path / "us_ecoa_fcra"))
 
 
 def change(file: Path, old: str, new: str) -> int:
-    """Replace the first occurrence, and give the line where it was."""
+    """Replace the first occurrence, and return its line."""
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
@@ -37,7 +37,7 @@ def line_of(file: Path, words: str) -> int:
 
 
 MISTAKES: dict[str, tuple[str, str, str, str]] = {
-    # what: (file, old, new, what the error says)
+    # name: (file, old, new, message)
     "an unknown status": ("pack.toml", 'legal_status = "in_force"', 'legal_status = "valid"', "'in_force', 'enacted'"),
     "a version of another form": ("pack.toml", 'version = "2026.5"', 'version = "1"', "pattern"),
     "a date that is a text": ("pack.toml", "effective_from = 2022-01-01", 'effective_from = "2022-01-01"', "date"),
@@ -157,7 +157,7 @@ def test_a_clock_depends_on_the_record_alone(credit: Path, applies: str, named: 
 
 
 def refused_near(line: int, directory: Path, named: str) -> None:
-    """Refused with these words, at the table or key around a line of pack.toml."""
+    """Assert that the pack is refused with these words at the table or key around a line of pack.toml."""
     with pytest.raises(BrokenPack) as broken:
         load(directory)
     lines = [int(one.split(":")[1]) for one in broken.value.problems if named in one]

@@ -1,4 +1,4 @@
-"""What stands in the way of an approval beside the law's elements, and elements that look beyond the words."""
+"""Problems that block approval beside the law's elements, and elements that check more than the words."""
 
 from datetime import timedelta
 
@@ -67,12 +67,12 @@ def test_a_misspelt_property_is_refused_and_not_lost(api, notice, body):
     assert (answer.status_code, answer.json()["detail"][0]["type"]) == (422, "extra_forbidden")
 
 
-# ── what is withheld ──
+# ── withheld fields ──
 
 
 @pytest.fixture
 def withholding(api, notice) -> dict:
-    """The notice, and a phrasebook that by now keeps a field of its record out of letters."""
+    """Return the notice after the phrasebook withholds a field of its record."""
     notice = drafted(api, pack="eu_ai_act_86")
     Phrase.objects.create(organization=api.organization, language="en", key="loan_to_value", withheld=True)
     return notice
@@ -149,7 +149,7 @@ def test_the_language_of_the_record_s_subject_counts_where_the_recipient_has_non
 
 @pytest.fixture
 def asked(api, api_for) -> dict:
-    """A delivered letter under a law that gives a month to answer, whose reader has asked for a review."""
+    """Return a delivered letter whose reader requested a review, under a law that gives a month to answer."""
     api.ingest({**RECORD, "outcome": {**RECORD["outcome"], "solely_automated": True, "legal_basis": "contract"}})
     notice = drafted(api, pack="gdpr_22")
     missing = [item["id"] for item in notice["elements"] if item["result"] == "missing" and item["blocks"]]

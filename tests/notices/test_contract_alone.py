@@ -1,4 +1,4 @@
-"""The contract alone suffices: fourteen operations, one API key, default settings, and records of many shapes."""
+"""A client that knows only the API contract: fourteen operations, one key, default settings, many shapes of records."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ RECORDS: dict[str, dict[str, Any]] = {
 
 
 def content(source: str) -> dict[str, Any]:
-    """Content a client writes in its own words: every field, and sources that exist in the record."""
+    """Return content in the client's own words, with every field and with sources that exist in the record."""
     item = {"statement": "Your request was looked at, score 12345, on 1 May 2031 by Max Mustermann.", "source": source}
     return {
         "title": "Your application",
@@ -84,12 +84,12 @@ def content(source: str) -> dict[str, Any]:
 
 
 def first_source(record: dict[str, Any]) -> str:
-    """The dotted path of a field of the outcome, as the contract forms it."""
+    """Return the dotted path of a field of the outcome, as the contract defines it."""
     return f"outcome.{next(iter(record['outcome']))}"
 
 
 def test_the_contract_alone_suffices(api):
-    """A client with one key and default settings gets through all fourteen operations with ten plain records."""
+    """A client with one key and default settings calls all fourteen operations with ten plain records."""
     call = lambda method, path, body: done(send(api, method, path, body))  # noqa: E731
     done_with = {}
     for name, record in RECORDS.items():

@@ -1,4 +1,4 @@
-"""Whoever had a hand in the words of a notice counts as a writer, also by a phrase, a key or a waiver."""
+"""Contributors: everyone who shaped a notice's words counts as a writer, also by a phrase, a key or a waiver."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def put(organization, actor, *phrases: Phrase) -> None:
 
 
 def strict(api, **other: bool) -> None:
-    """Settings under which keys do not approve what they wrote."""
+    """Set the guard under which keys cannot approve their own words."""
     guard(api.organization, require_other_key=True, **other)
 
 
@@ -184,7 +184,7 @@ def test_where_the_organization_forbids_it_a_key_of_nobody_s_approves_nothing_th
 
 @pytest.fixture
 def lineage(recorded) -> dict[str, Api]:
-    """Keys that trace back to one made at the command line, and `other`, which does not."""
+    """Return keys that trace back to one made at the command line, and `other`, which does not."""
     made = key_of(recorded, recorded)
     token = create_api_key(caller=callers.system(recorded.organization.pk), name="other", role=Role.OWNER)[1]
     return {
@@ -238,7 +238,7 @@ def test_the_setting_stands_among_the_settings(recorded, signed_in):
 
 @pytest.fixture
 def lacking(api) -> dict:
-    """A draft under a law that asks what the system did, about a record that does not say it."""
+    """Return a draft under a law that needs the system's role, about a record without it."""
     api.ingest({"decision_id": "loan-2", "outcome": {"action": "denied", "reasons": ["The income is too low."]}})
     return drafted(api, "loan-2", pack="gdpr_22")
 
@@ -268,7 +268,7 @@ def test_no_key_of_the_lineage_of_one_that_waived_approves_that_notice(api, lack
 
 
 def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_between(api, lacking, signed_in):
-    """What was waived may be taken out of the words only then."""
+    """The words may be removed only in the next version."""
     owner = signed_in(Role.OWNER, "maker@bank.example")
     key, sibling = key_of(owner, api), key_of(owner, api)
     done(exempt(key, lacking, **blocking(lacking)))

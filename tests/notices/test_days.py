@@ -1,4 +1,4 @@
-"""How months, days and business days are counted, by hand and against a calendar."""
+"""Counting of months, days and business days, by hand and against a calendar."""
 
 import calendar
 from datetime import date, datetime, timedelta, timezone
@@ -97,7 +97,7 @@ def test_what_begins_later_never_ends_earlier(length: dict[str, Any], one: datet
 
 
 def test_days_are_counted_from_the_date_that_the_record_writes():
-    """In Texas it was still the ninth, and the law there counts from the ninth."""
+    """In Texas it was still the ninth, and Texas law counts from the ninth."""
     [deadline] = compute(a_pack(days=30), record(decided_at="2026-11-09T20:00:00-06:00"), received_at=RECEIVED)
     assert deadline.due_at == utc("2026-12-09")
     assert deadline.arithmetic.startswith("30 days after November 9, 2026, ")

@@ -1,4 +1,4 @@
-"""When notices and answers are due: by hand for the samples of every pack, and by rule for any record at all."""
+"""Due dates of notices and answers: by hand for the samples of every pack, by rule for any record."""
 
 import json
 import re
@@ -36,12 +36,12 @@ def sample(decision_id: str) -> Facts:
 
 
 def in_force(name: str) -> Pack:
-    """A pack as it will be once its law is in force."""
+    """Return a pack as it will be once its law is in force."""
     return packs()[name].model_copy(update={"effective_from": date(2018, 1, 1)})
 
 
 def a_pack(**clock: Any) -> Pack:
-    """The policy pack, with this clock only."""
+    """Return the policy pack with this clock only."""
     fields = {
         "id": "clock",
         "trigger": "decision_date",
@@ -54,7 +54,7 @@ def a_pack(**clock: Any) -> Pack:
 
 
 def due(day: str, **clock: Any) -> datetime:
-    """When a clock that a decision on this day starts runs out."""
+    """Return when a clock that starts with a decision on this day runs out."""
     facts = record(decided_at=f"{day}T12:00:00Z")
     [deadline] = compute(a_pack(**clock), facts, received_at=utc("2400-01-01"))
     return deadline.due_at
@@ -63,7 +63,7 @@ def due(day: str, **clock: Any) -> datetime:
 @each_case(
     ("decision_id", "pack", "what", "expected"),
     [
-        # Quebec: no later than the person is told of the decision, and nothing says that they were.
+        # Quebec: no later than the decision is communicated, and the record does not say when it was.
         ("synthetic-insurance-05", "ca_qc_12_1", "notice", []),
         ("synthetic-insurance-05", "ca_qc_12_1", "answer", [("thirty_days", "2026-12-13")]),
         # The AI Act and a policy set none.

@@ -1,4 +1,4 @@
-"""Deadlines as the API shows them, the lists of what is late or soon will be, and reminders of both by mail."""
+"""Deadlines in the API, lists of late and soon-due notices, and their reminder mails."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ WRITTEN, AT_RISK, DUE, LATE = "2026-11-03T12:00Z", "2026-11-25T12:00Z", "2026-12
 
 @pytest.fixture
 def due(api) -> Iterator[dict]:
-    """A draft under a law that gives 30 days from 1 November."""
+    """Return a draft under a law that gives 30 days from 1 November."""
     with time_machine.travel(WRITTEN):
         fill_in_names(api, "us_ecoa_fcra")
         done(api.ingest(COMPLETED))
@@ -118,7 +118,7 @@ def test_whether_it_was_sent_in_time_is_open_until_it_is_delivered(api, due):
 
 @pytest.mark.once
 def test_what_is_late_is_approved_all_the_same(api, due):
-    """A late letter is better than none, though the law was broken."""
+    """A late letter breaks the law less than no letter."""
     with time_machine.travel(LATE):
         assert sent_in_time(api, due) == "missing"
         (late,) = shown(api, due)["warnings"]
@@ -134,7 +134,7 @@ def test_what_is_late_is_approved_all_the_same(api, due):
 
 @pytest.fixture
 def people(organization) -> list[str]:
-    """Members of every role, and one who may not sign in any more. Returns whom reminders are for."""
+    """Add members of every role and one without sign-in. Return the addresses that get reminders."""
     add_person(organization, Role.AUDITOR)
     gone = add_person(organization, Role.EDITOR, "gone@bank.example")
     User.objects.filter(pk=gone.user_id).update(is_active=False)

@@ -1,4 +1,4 @@
-"""Deliveries are recorded as they happened; a letter that is to be mailed waits until the mail server took it."""
+"""Deliveries are recorded as they happened. A letter to be mailed waits until the mail server accepts it."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def deliveries(api, notice) -> list[dict]:
 
 @pytest.fixture
 def addressed(api) -> dict:
-    """An approved notice to somebody with a mail address."""
+    """Return an approved notice whose recipient has an email address."""
 
     def make() -> dict:
         api.ingest(RECORD)
@@ -164,7 +164,14 @@ def test_the_address_given_comes_before_the_recipient_s(api, addressed, mailoutb
 
 @each_case(
     "recipient",
-    [{}, {"email": ""}, {"email": 5}, {"email": ["a@b.example"]}, {"email": "nobody"}, {"email": "a@b.example\nCc: c"}],
+    [
+        {},
+        {"email": ""},
+        {"email": 5},
+        {"email": ["a@b.example"]},
+        {"email": "no-address"},
+        {"email": "a@b.example\nCc: c"},
+    ],
 )
 def test_without_an_address_no_letter_is_mailed(api, approved, recipient):
     Notice.objects.update(recipient=recipient)

@@ -1,6 +1,6 @@
-"""A notice about a record that is no more: a clear fault where the record is needed, and nothing lost elsewhere.
+"""A notice whose record is destroyed: a clear fault where the record is needed, and nothing lost elsewhere.
 
-Destroying a record leaves its rows and takes what opens it: the sealed object, or the key wrapped within it.
+Destroying a record keeps its rows and removes what opens it: the sealed object, or the key wrapped within it.
 """
 
 import base64
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(params=["the object", "the key"])
 def destroy(request, api):
-    """Destroys the record of `loan-1`."""
+    """Destroy the record of `loan-1`."""
 
     def take_away() -> None:
         record = Decision.objects.get(decision_id="loan-1").record

@@ -1,4 +1,4 @@
-"""What two texts have in common and what not: found in time linear in their length."""
+"""Differences between two texts, found in time linear in their length."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What becomes of notices when the records of their family are disposed of, and what everything answers afterwards."""
+"""Notices after the records of their family are disposed of, and the responses about them."""
 
 import json
 
@@ -50,7 +50,7 @@ def _nothing_is_counted_yet():
 
 
 def lived(api, decision_id="loan-1"):
-    """A notice with a mark in every text of its life, which is over."""
+    """Return a finished notice with a mark in every text of its life."""
     done(api.ingest(RECORD | {"decision_id": decision_id}))
     notice = drafted(api, decision_id, recipient=RECIPIENT)
     done(edit(api, notice, title=MARK, human_review_available=True))
@@ -73,7 +73,7 @@ def notice(api):
 
 @pytest.fixture
 def row(api, notice):
-    """The row of the notice, from before it was disposed of."""
+    """Return the row of the notice, read before the disposal."""
     return stored(api, notice)
 
 
@@ -97,7 +97,7 @@ def test_rows_stay_for_reports_and_words_go(api, notice, disposed):
 
 
 def test_each_column_is_emptied_or_its_row_deleted_as_it_declares(api, notice, row):
-    """Of all models, whatever a new column is added to."""
+    """All models are checked, so that a new column cannot be forgotten."""
     done(reconsider(api))
     with unguarded():
         Decision.objects.update(system_version=MARK, subject_reference=MARK)
@@ -269,7 +269,7 @@ def test_whoever_had_read_a_notice_before_changes_nothing(api, notice, row):
 
 
 def test_mails_of_what_a_backup_brought_back_end_quietly(api, row, capfd):
-    """After a restore, what the journal says is disposed of whatever waits."""
+    """After a restore, the journal disposes of what still waits."""
     Delivery.objects.create(notice=row, channel="email", address=ADDRESS, recorded_by="x")
     ReviewRequest.objects.create(
         organization=api.organization, notice=row, email=ADDRESS, received_at=row.created_at, handled_at=None

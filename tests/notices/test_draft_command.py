@@ -1,4 +1,4 @@
-"""`manage.py draft_notices` drafts in bulk what has no notice yet, and goes on where it was cut off."""
+"""`manage.py draft_notices` drafts in bulk what has no notice yet, and resumes after an interruption."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def loans(api) -> list[str]:
-    """Six decisions, every other one denied."""
+    """Ingest six decisions, every other one denied."""
 
     def make() -> list[str]:
         ids = [f"loan-{number}" for number in range(6)]
@@ -39,7 +39,7 @@ def loans(api) -> list[str]:
 
 @pytest.fixture
 def run(organization, capsys):
-    """Runs the command. Returns what it said on standard output."""
+    """Run the command and return its standard output."""
 
     def call(*options: str, pack: str = "general") -> str:
         call_command("draft_notices", "--organization", organization.slug, "--pack", pack, *options)

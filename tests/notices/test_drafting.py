@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real dashes and apostrophes, and scripts of either direction
-"""What a draft says: the record's facts, each in a sentence that its reader understands, and nothing else."""
+"""Contents of a draft: the record's facts, each in a sentence its reader understands, and nothing else."""
 
 import pytest
 
@@ -233,7 +233,7 @@ def test_a_factor_that_only_repeats_a_reason_is_not_told_again():
     assert factors({"reasons": ["Too little time."], "principal_factors": ["too little time"]}) == ["Too little time."]
 
 
-# ── what the law and the record offer ──
+# ── offers of the law and of the record ──
 
 OFFER, NONE, SILENCE = "how_to_request_review", "no_review", ""
 

@@ -1,4 +1,4 @@
-"""What holds of the draft about any record at all."""
+"""Properties that hold for the draft of any record."""
 
 import json
 from decimal import Decimal

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real dashes and apostrophes, and scripts of either direction
-"""What an organization's phrasebook changes in a draft, and what it withholds."""
+"""Phrasebook entries in a draft: replaced words, and withheld fields."""
 
 import json
 

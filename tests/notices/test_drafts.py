@@ -1,4 +1,4 @@
-"""A notice is drafted from the record, and edited; each edit makes a revision."""
+"""A notice is drafted from the record and edited. Each edit makes a revision."""
 
 import json
 
@@ -152,7 +152,7 @@ def test_an_edit_that_changes_nothing_makes_no_revision(api, notice, signed_in, 
     for answer in (edit(other, notice), edit(other, notice, title=notice["content"]["title"]), exempt(other, notice)):
         same = done(answer)
         assert (same["revision"], same["content"], same["state"]) == (1, notice["content"], state)
-    assert done(step(other, notice, "approve", {}))["state"] == "approved"  # who changed nothing had no hand in it
+    assert done(step(other, notice, "approve", {}))["state"] == "approved"  # a member who changed nothing is no writer
     assert [event.verb for event in AuditEvent.objects.filter(verb="notice.edited")] == []
 
 
@@ -187,7 +187,7 @@ def test_what_a_law_asks_for_is_named_with_its_citation(api):
     assert any("12 CFR 1002.9(a)(2): name and address of the creditor" in problem for problem in problems)
 
 
-# ── who holds it ──
+# ── the holder of a notice ──
 
 
 def test_a_notice_is_held_by_the_member_who_wrote_it_last_until_it_is_sent_on(api, notice, signed_in):

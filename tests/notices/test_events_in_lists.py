@@ -1,4 +1,4 @@
-"""Events in a list are found by what they are called, as events in an object are by their keys."""
+"""Events in a list are found by their name, as events in an object are by their keys."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whichever way a record comes in, the same is said of it: by preview, notice, review page, approval and dry run."""
+"""A record gets the same warnings by every way in: preview, notice, review page, approval and dry run."""
 
 import json
 import re

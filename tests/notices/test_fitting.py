@@ -1,4 +1,4 @@
-"""The packs that fit a decision are offered first, and every other one stays within reach."""
+"""Packs that fit a decision are offered first, and every other pack stays available."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ def offer(**record) -> fitting.Offer:
 
 
 def fitting_ids(jurisdiction=None, purpose=None, **record) -> list[str]:
-    """The packs that fit, without the one that claims no law and always does."""
+    """Return the packs that fit, without the policy pack, which always does."""
     offered = [pack.id for pack in offer(
         subject={"jurisdiction": jurisdiction}, system={"purpose": purpose}, **record).fitting]  # fmt: skip
     assert offered.pop(offered.index("general")) == "general"
@@ -109,7 +109,7 @@ def test_the_closest_pack_comes_first_and_a_wish_that_fits_before_it():
 
 
 def test_every_pack_but_the_organizations_own_says_where_it_fits():
-    """One that is added without a table would be offered as if it fitted everything."""
+    """A pack without a table would be offered for every decision."""
     assert set(packs()) - set(fitting._table()["packs"]) == {"general"}
 
 

@@ -1,4 +1,4 @@
-"""No notice rests on a forged record, and nothing is said of a letter but what was sealed."""
+"""No notice rests on a forged record, and only sealed statements are confirmed about a letter."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def in_turn(*vaults_: str) -> pytest.MarkDecorator:
-    """Every forgery, in one vault and the other by turns: how a record is opened does not tell them apart."""
+    """Parametrize every forgery, with the vaults in turn: all vaults open records the same way."""
     pairs = list(zip(cycle(vaults_), FORGERIES, strict=False))
     return pytest.mark.parametrize(("each_vault", "forgery"), pairs, indirect=["each_vault"])
 

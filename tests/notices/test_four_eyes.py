@@ -1,4 +1,4 @@
-"""Nobody approves what they wrote, by whatever door they come."""
+"""Writers cannot approve their own words, by session, key or shell."""
 
 import pytest
 
@@ -27,7 +27,7 @@ THEIRS = [
     f"J. Writer, {WRITER.upper()}.",
     f"mailto:{WRITER}",
     WRITER.replace("w", "\uff57"),  # a wide letter, which looks the same
-    WRITER.replace("r", "r\u200b"),  # characters that nobody sees
+    WRITER.replace("r", "r\u200b"),  # invisible characters
     f"\u202a{WRITER}\u202c",
     f"\u00ad{WRITER.replace('@', chr(0x2060) + '@')}",
 ]
@@ -40,7 +40,7 @@ def writer(organization) -> Caller:
 
 @pytest.fixture
 def written(api, notice, writer) -> dict:
-    """A notice that `writer` has edited, and somebody else since."""
+    """Return a notice that `writer` has edited, and another member since."""
 
     def make() -> dict:
         notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=writer)
@@ -54,7 +54,7 @@ def approve_by_service(api, notice, caller, **claim):
     return notices.approve(notice=row, caller=caller, **claim)
 
 
-@pytest.mark.parametrize("body", [{}, {"approver": WRITER}, {"approver": "Somebody Else", "authority": "any"}])
+@pytest.mark.parametrize("body", [{}, {"approver": WRITER}, {"approver": "Another Member", "authority": "any"}])
 def test_not_by_their_session(api, notice, signed_in, body):
     browser = signed_in(Role.OWNER, WRITER)
     done(edit(browser, notice, title="Mine"))
@@ -101,7 +101,7 @@ def test_not_after_they_have_left_and_come_back(api, written, writer, organizati
 
 
 def test_not_after_their_name_was_written_otherwise_when_they_came(api, notice, organization):
-    """Addresses are kept in lower case, which for some letters is not what comparing without case makes of them."""
+    """Addresses are stored in lower case. For some letters, casefolding gives another result."""
     caller = acting(organization, Role.OWNER, "straße@bank.example")
     notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
     refused(approve(api, notice, approver="STRASSE@bank.example"))
@@ -112,7 +112,7 @@ def test_an_address_that_merely_contains_theirs_is_somebody_else_s(api, written,
     assert done(approve(api, written, approver=other))["approval"]["approver"] == other
 
 
-# ── what counts as writing ──
+# ── actions that count as writing ──
 
 
 def drafts(api, organization, caller):
@@ -154,7 +154,7 @@ def test_sending_to_review_and_asking_for_changes_is_not_writing(api, notice, si
     assert done(step(reviewer, notice, "approve"))["state"] == "approved"
 
 
-# ── whoever else approves ──
+# ── other approvers ──
 
 
 def test_somebody_else_approves_in_their_own_name(api, written, signed_in):
@@ -211,7 +211,7 @@ def test_a_key_of_whoever_edited_approves_in_nobodys_name(api, organization, not
     done(edit(owner, notice, title="Mine"))
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     assert "member who made this key" in refused(approve(Api(organization, token), notice, approver="Another Person"))
-    assert done(approve(api, notice, approver="Somebody Else"))["state"] == "approved"
+    assert done(approve(api, notice, approver="Another Member"))["state"] == "approved"
 
 
 def test_a_key_that_a_member_s_key_made_is_theirs_too(api, notice, signed_in):

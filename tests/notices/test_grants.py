@@ -1,4 +1,4 @@
-"""Authority grants: who may approve what, by which authority, from when until when."""
+"""Authority grants: who may approve what, with which authority, from when until when."""
 
 from datetime import date
 
@@ -30,7 +30,7 @@ def holder(organization):
 
 @pytest.fixture
 def grants_alone(api):
-    """Approvals come from members who hold a grant, and from nobody else."""
+    """Allow approvals only by members who hold a grant."""
     guard(api.organization, require_grants=True)
 
 
@@ -86,7 +86,7 @@ def test_a_grant_does_not_end_before_it_begins(api, holder):
 @pytest.mark.parametrize(
     ("changes", "where"),
     [
-        ({"email": "nobody@bank.example"}, ["email"]),
+        ({"email": "unknown@bank.example"}, ["email"]),
         ({"email": "owner@other.example"}, ["email"]),
         ({"packs": ["general", "nowhere"]}, ["packs", 1]),
         ({"valid_from": None}, ["valid_from"]),
@@ -101,7 +101,7 @@ def test_what_is_no_grant_is_refused(api, other_api, holder, changes, where):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", *where])
 
 
-# ── what a grant is worth ──
+# ── validity of a grant ──
 
 
 def test_the_approval_names_the_grant_it_was_made_with_and_keeps_it_when_it_is_revoked(api, notice, signed_in):
@@ -227,7 +227,7 @@ def test_a_key_grants_no_authority_to_a_member_whom_its_lineage_invited(api, sig
     first = key_of(owner, api) if by_person else api
     keys = [first, key_of(first, api), key_of(first, api)]
     wanted = invited_by(keys[1])
-    if promoted:  # changing one's own role does not hide who invited one
+    if promoted:  # a changed role does not hide the inviter
         guest = Member.objects.get(user__email=wanted["email"])
         change_role(caller=selectors.caller(guest), member=guest, role=Role.ADMIN)
     for key in keys:

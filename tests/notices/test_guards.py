@@ -1,4 +1,4 @@
-"""Guards of four eyes: an owner changes them, confirmed by an app, and loosening one takes a day."""
+"""Four-eyes guards: an owner changes them with a second factor, and loosening one takes a day."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,14 +33,14 @@ PAGE = "/admin/notices/noticesettings/"
 
 
 def owner(organization: Organization, **changes: Any) -> Caller:
-    """Return the caller that an owner with an app is."""
+    """Return the caller of an owner with an authenticator app."""
     member = Member.objects.get(organization=organization, role=Role.OWNER, user__email="owner@bank.example")
     return accounts.caller(member, **({"has_second_factor": True} | changes))
 
 
 @pytest.fixture
 def strict(api) -> NoticeSettings:
-    """The settings of an organization with every guard."""
+    """Return the settings of an organization with every guard."""
     return services.change_settings(caller=owner(api.organization), **STRICT)
 
 

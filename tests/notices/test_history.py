@@ -1,4 +1,4 @@
-"""The history of a notice comes page by page, however long it is, and no page reads the words of all revisions."""
+"""The history of a notice comes page by page, and no page reads the words of all revisions."""
 
 import base64
 import tracemalloc
@@ -21,7 +21,7 @@ MANY = 200
 
 
 def pages(api, notice, **query) -> list[dict]:
-    """Every page of the history, in order."""
+    """Return every page of the history, in order."""
     parts, cursor = [], ""
     while cursor is not None:
         parts.append(done(api.get(f"/v1/notices/{notice['notice_id']}/history", cursor=cursor, **query)))
@@ -34,7 +34,7 @@ def all_of(parts: list[dict], name: str) -> list[dict]:
 
 
 def revise(api, notice, count: int, words: str = "") -> None:
-    """As many revisions as after years of edits."""
+    """Add `count` revisions at once, as years of edits would."""
     first = NoticeRevision.objects.get(number=1)
     content = first.content | ({"deadline_note": words} if words else {})
     NoticeRevision.objects.bulk_create(
@@ -146,7 +146,7 @@ def test_no_page_reads_the_words_of_all_revisions(api, notice, signed_in):
 
 
 def shown_lines(browser, address: str) -> tuple[list[str], str | None]:
-    """What a page of the history tells, and the address of the page before it."""
+    """Return the lines of a history page, and the address of the page before it."""
     text = browser.get(address).content.decode()
     part = text.partition('id="notice-history-title"')[2]
     lines = part.partition("</ol>")[0].split("<li>")[1:]

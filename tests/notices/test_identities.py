@@ -1,4 +1,4 @@
-"""A notice's record has an id that no ingest can take. Those that earlier versions sealed keep theirs."""
+"""A notice's record has an id that no ingest can take. Records sealed by earlier versions keep theirs."""
 
 import json
 import shutil
@@ -27,13 +27,13 @@ def letter(api, notice, form="text"):
 
 
 def take_its_id(api, notice):
-    """An integrator's record whose id is the notice's."""
+    """Ingest an integrator's record under the notice's id."""
     return api.ingest({"decision_id": notice["notice_id"], "outcome": {"action": "approved"}})
 
 
 @pytest.fixture
 def as_before(monkeypatch):
-    """Does something as earlier versions did: a notice's identity was its bare id."""
+    """Return a function that runs a call as earlier versions did, with bare notice ids as identities."""
 
     def do(call, *arguments, **options):
         with monkeypatch.context() as patch:
@@ -44,19 +44,19 @@ def as_before(monkeypatch):
 
 
 def a_minute_later():
-    """After what failed has paused."""
+    """Travel past the pause that follows a failure."""
     return time_machine.travel(datetime.now(UTC) + timedelta(seconds=61))
 
 
 @pytest.fixture
 def unsealed(api, notice, monkeypatch):
-    """An approval after which the process was gone before anything was in custody."""
+    """Return an approval whose process ended before custody had its record."""
     with monkeypatch.context() as patch:
         patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
         return done(approve(api, notice))
 
 
-# ── an id that somebody takes ──
+# ── an id that is already taken ──
 
 
 @pytest.mark.once
@@ -124,7 +124,7 @@ def test_a_notice_approved_before_and_sealed_after_has_the_new_id(api, each_vaul
 
 
 def forget_the_approval():
-    """As a database from before the approval, when it is restored."""
+    """Delete the approval's rows, as a restored older database would lack them."""
     for rows in (SealedNotice.objects.all(), Approval.objects.all(), Entry.objects.filter(kind="notice")):
         with unguarded():
             rows._raw_delete(rows.db)
@@ -161,7 +161,7 @@ def test_other_words_than_the_forgotten_ones_need_a_new_version(api, filesystem_
 
 @pytest.mark.once
 def test_a_decision_that_a_restored_database_has_forgotten_does_not_keep_a_letter_back(api, filesystem_vault, notice):
-    """The vault has an integrator's record under the notice's bare id, and it comes back as what it is."""
+    """The vault holds an integrator's record under the notice's bare id, and its index row is restored."""
     take_its_id(api, notice)
     decisions = Decision.objects.filter(decision_id=notice["notice_id"])
     record = Entry.objects.filter(pk=decisions.get().pk)
@@ -187,7 +187,7 @@ def test_while_the_vault_is_away_an_approval_waits_and_is_sealed_once_it_is_back
 
 @pytest.mark.once
 def test_a_notice_about_one_record_says_nothing_of_another(api, approved):
-    """The row of a sealed notice that is pointed at another notice's record is noticed."""
+    """A sealed notice's row that points at another notice's record is detected."""
     api.ingest(RECORD | {"decision_id": "loan-2"})
     other = done(approve(api, drafted(api, "loan-2")))
     mine, theirs = (SealedNotice.objects.get(notice=answer["notice_id"]) for answer in (approved, other))

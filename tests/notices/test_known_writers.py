@@ -1,4 +1,4 @@
-"""After an upgrade four eyes know the writers of notices from before, as far as was kept who they were."""
+"""After an upgrade, four eyes know the writers of earlier notices as far as the rows name them."""
 
 from importlib import import_module
 
@@ -31,7 +31,7 @@ upgrade = import_module("notices.migrations.0005_known_writers")
 
 
 def forget() -> None:
-    """The rows as they were before contributors and authors were kept."""
+    """Reset the rows to before contributors and authors were stored."""
     Contributor.objects.all().delete()
     Phrase.objects.update(authors={})
 

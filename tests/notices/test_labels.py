@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real dashes and apostrophes
-"""What fields are called in letters, and what the first sentence of a letter says that it is about."""
+"""Field labels in letters, and the subject of a letter's first sentence."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Consumer reports, agencies and scores are found by their shape, as the FCRA asks for their disclosure."""
+"""Consumer reports, agencies and scores are recognized by shape, because the FCRA needs their disclosure."""
 
 import json
 from typing import Any

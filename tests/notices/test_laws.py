@@ -1,4 +1,4 @@
-"""What the packs ask for, law by law: whose review, whose reasons, whose appeal, and when an element applies."""
+"""Elements of the packs, law by law: review, reasons, appeal, and the conditions under which they apply."""
 
 import json
 from datetime import date
@@ -191,7 +191,7 @@ def _json(record: dict[str, object]) -> bytes:
 
 @each_case(("name", "language"), WORDS)
 def test_no_title_says_how_it_was_decided(name: str, language: str):
-    """A person may have decided under each of these laws: what the system did is said where it can be cited."""
+    """A person may have decided under each of these laws. The system's role is stated where it can be cited."""
     assert "automat" not in packs()[name].text(language).title.lower()
 
 
@@ -206,7 +206,7 @@ def test_what_is_asked_of_a_language_is_that_the_reader_reads_it(name: str):
 
 
 def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for():
-    """Such an element never finds the field missing. These are about things that not every decision has."""
+    """Such an element is never missing: not every decision has its subject."""
     elements_by_pack = {
         (name, one.id)
         for name in EVERY

@@ -1,4 +1,4 @@
-"""The letter over the API: as HTML, PDF and text, and the file that proves it."""
+"""Letters over the API: HTML, PDF, text, and the proof file."""
 
 import base64
 import hashlib

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real apostrophes, and scripts of either direction
-"""The form of a letter: greeting, who signs, one sender, the person's reference, and text that stays in its place."""
+"""The form of a letter: greeting, signature, one sender, the reference, and text that stays in its place."""
 
 import os
 from pathlib import Path
@@ -34,15 +34,15 @@ def lines(read, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("language", "named", "nobody"),
+    ("language", "named", "unnamed"),
     [
         ("en", "Dear Avery Example,", "Dear Sir or Madam,"),
         ("de", "Guten Tag Avery Example,", "Guten Tag,"),
         ("fr", "Bonjour Avery Example,", "Madame, Monsieur,"),
     ],
 )
-def test_a_letter_greets_the_person_by_name_if_it_has_one(language, named, nobody):
-    for recipient, greeting in (({"name": " Avery Example\nand more"}, named), ({}, nobody), ({"name": 7}, nobody)):
+def test_a_letter_greets_the_person_by_name_if_it_has_one(language, named, unnamed):
+    for recipient, greeting in (({"name": " Avery Example\nand more"}, named), ({}, unnamed), ({"name": 7}, unnamed)):
         read = letter({"language": language}, recipient=recipient)
         assert element_text(page(read).find(".//p[@class='greeting']")) == greeting
         assert f"\n\n{greeting}\n\n" in letters.render_text(read)
@@ -185,7 +185,7 @@ def test_what_a_line_opens_is_closed_where_it_is_wrapped_and_opened_again():
 
 
 def reaches_out(line: str) -> bool:
-    """Whether a control of a line has an effect beyond the isolates of the line, or an isolate is left open."""
+    """Whether a bidirectional control affects text outside its line's isolates, or an isolate stays open."""
     depth = 0
     for character in line:
         if character in "\u2066\u2067\u2068":

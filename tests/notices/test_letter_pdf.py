@@ -1,4 +1,4 @@
-"""The letter on paper: PDFs as made by WeasyPrint, read by a library that is not ours."""
+"""Letters as PDF: made by WeasyPrint and read by an independent library."""
 
 import hashlib
 import os
@@ -26,12 +26,12 @@ def read(made: Letter, paper: letters.Paper = "a4") -> PdfReader:
 
 
 def pdf_text(file: PdfReader) -> str:
-    """All text, with single spaces."""
+    """Return all text with single spaces."""
     return " ".join(" ".join(page.extract_text() for page in file.pages).split()).replace("\N{WORD JOINER}", "")
 
 
 def elements(node) -> list:
-    """The structure elements below a node, in the order they are read aloud."""
+    """Return the structure elements below a node in reading order."""
     kids = node.get("/K", [])
     tags = []
     for kid in kids if isinstance(kids, list) else [kids]:
@@ -48,7 +48,7 @@ def file() -> PdfReader:
 
 @pytest.fixture(scope="module")
 def long() -> PdfReader:
-    """A draft of several pages."""
+    """Return a draft of several pages."""
     return read(letter(MANY, mark="draft"))
 
 
@@ -219,7 +219,7 @@ print(hashlib.sha256(letters.render_pdf(letter(), "a4")).hexdigest())
 
 
 def elsewhere(**environment: str) -> subprocess.CompletedProcess[str]:
-    """Makes the letter's PDF in another process and prints its hash."""
+    """Make the letter's PDF in another process, which prints its hash."""
     return subprocess.run(
         [sys.executable, "-c", _ELSEWHERE],
         cwd=Path(__file__).parents[2], env=os.environ | environment, capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""The letter of a notice as HTML and as plain text: what stands in it, in which words, and what cannot get into it."""
+"""Letters as HTML and plain text: their contents and words, and input that cannot get in."""
 
 import base64
 import json
@@ -46,7 +46,7 @@ HOSTILE = "</script></style><img src=x onerror=alert(1)>{{ x }}{% x %} & https:/
 
 
 def letter(content: dict | None = None, **changes) -> Letter:
-    """A letter with all there is; `content` replaces fields of its content, and None leaves a field out."""
+    """Return a complete letter. `content` replaces fields, and None removes one."""
     fields = {
         "organization": "Example Bank",
         "sender": "1 Harbour Street\nSpringfield",
@@ -64,12 +64,12 @@ def letter(content: dict | None = None, **changes) -> Letter:
 
 
 def page(read: Letter) -> Element:
-    """The letter as a browser's parser sees it."""
+    """Return the letter as a browser's parser sees it."""
     return tinyhtml5.parse(letters.render_html(read), namespace_html_elements=False)
 
 
 def element_text(element: Element | None) -> str:
-    """The text of an element without what only binds or wraps it."""
+    """Return the text of an element without characters that only join or wrap it."""
     assert element is not None
     return re.sub("[ \n]+", " ", "".join(element.itertext()).replace("\N{WORD JOINER}", "")).strip(" ")
 
@@ -210,7 +210,7 @@ def test_a_recipient_of_any_shape_does_no_harm(wrong):
     assert "Your reference" not in letters.render_text(read)
 
 
-# ── what cannot get in ──
+# ── input that cannot get in ──
 
 
 def test_markup_is_text():

@@ -1,4 +1,4 @@
-"""A list of things that were decided about is told thing by thing: what each is called, and what was decided."""
+"""Decisions about several line items: each item's name, and what was decided about it."""
 
 import pytest
 

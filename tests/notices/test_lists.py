@@ -23,7 +23,7 @@ PATHS = ["notices", "authority-grants", "review-requests"]
 
 @pytest.fixture
 def fill(api, notice, organization):
-    """Adds rows to every list."""
+    """Add rows to every list."""
     row = stored(api, notice)
     shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
     member = organization.members.get()

@@ -23,7 +23,7 @@ FREE = ("subjects", "event_dates", "letters")
 
 
 def shape(table: dict) -> dict:
-    """The keys of a table, and the placeholders of its templates but for {subject}, which not every language needs."""
+    """Return the keys of a table and the placeholders of its templates, except the optional {subject}."""
     return {
         key: shape(value) if isinstance(value, dict) else set(re.findall(r"\{(\w+)\}", value)) - {"subject"}
         for key, value in table.items()

@@ -1,4 +1,4 @@
-"""The loop with the person closes: whoever asked for a review is told what came out of it, or somebody says why not."""
+"""The review loop: a person who requested a review gets the outcome, or a member records why not."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -47,7 +47,7 @@ REASON = "canary-5Lm2 She was told by telephone."
 
 
 def finished(api, notice: dict, by=None) -> dict:
-    """A notice approved, whatever its checklist asks for; by another key, if it asks for much."""
+    """Approve a notice whatever its checklist needs, by another key if required."""
     missing = [item["id"] for item in notice["elements"] if item["result"] == "missing" and item["blocks"]]
     if missing:
         notice = done(exempt(api, notice, **dict.fromkeys(missing, "Told in another letter.")))
@@ -61,7 +61,7 @@ def tell(api, answer: dict, **recipient) -> dict:
 
 
 def offered(api, decision_id: str = "loan-1", by=None, **body) -> dict:
-    """An approved notice whose letter offers a review."""
+    """Return an approved notice whose letter offers a review."""
     notice = drafted(api, decision_id, **body)
     offer = {"human_review_available": True, "how_to_request_review": "On the page of this letter."}
     return finished(api, done(edit(api, notice, **offer)), by)
@@ -69,7 +69,7 @@ def offered(api, decision_id: str = "loan-1", by=None, **body) -> dict:
 
 @pytest.fixture
 def asked(api) -> ReviewRequest:
-    """A person with name and address asked for a review, with a month's time for the answer."""
+    """Return the review request of a person with name and address, due in a month."""
 
     def make() -> ReviewRequest:
         done(api.ingest(RECORD))
@@ -83,19 +83,19 @@ def asked(api) -> ReviewRequest:
 
 @pytest.fixture
 def answer(api, asked) -> dict:
-    """A reconsideration of which the person is to be told."""
+    """Return a reconsideration whose outcome the person does not know yet."""
     return make_once("answer", lambda: reconsider(api))
 
 
 @pytest.fixture
 def letter(api, answer) -> dict:
-    """An approved letter about it."""
+    """Return an approved letter about the reconsideration."""
     return make_once("letter about an answer", lambda: finished(api, drafted(api, answer["decision_id"])))
 
 
 @pytest.fixture
 def outcome_letter(api, answer) -> dict:
-    """The delivery of a letter about it."""
+    """Return the delivery of a letter about the reconsideration."""
     return make_once("told", lambda: tell(api, answer))
 
 

@@ -1,4 +1,4 @@
-"""An integrator closes the loop by API alone: the draft of a notice names the request for review that it answers."""
+"""The review loop by API alone: the draft of a notice names the review request that it answers."""
 
 import pytest
 
@@ -15,7 +15,7 @@ ANOTHER = {"name": "Blake Other", "address": ["9 Other Street"], "language": "de
 
 @pytest.fixture
 def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
-    """Two people asked for a review of one decision."""
+    """Return two people's review requests about one decision."""
 
     def make() -> tuple[ReviewRequest, ReviewRequest]:
         done(api.ingest(RECORD))
@@ -27,7 +27,7 @@ def asked(api) -> tuple[ReviewRequest, ReviewRequest]:
 
 @pytest.fixture
 def answer(api, asked) -> dict:
-    """A reconsideration of which both are to be told."""
+    """Return a reconsideration whose outcome neither person knows yet."""
     return make_once("answer to two", lambda: reconsider(api))
 
 
@@ -58,7 +58,7 @@ def test_without_it_the_draft_answers_who_waits_longest_as_before(api, asked, an
 @pytest.mark.parametrize("part", ["name", "reference"])
 def test_a_recipient_who_is_somebody_else_is_refused_for_the_letter_would_tell_nobody(api, asked, part):
     answer, before = reconsider(api)["decision_id"], Notice.objects.count()
-    sentence = refused(draft(api, answer, asked[0].pk, recipient={part: "canary-somebody"}))
+    sentence = refused(draft(api, answer, asked[0].pk, recipient={part: "canary-person"}))
     assert f"R-{asked[0].pk}" in sentence
     assert "canary" not in sentence
     assert Notice.objects.count() == before
@@ -96,8 +96,8 @@ def test_what_is_no_number_of_a_request_is_a_422(api, asked, number):
 
 
 def settle(api, notice: dict) -> None:
-    """Deliver nothing, but have it looked at anew who was told: a draft about the same decision is taken back."""
-    other = drafted(api, notice["decision_id"], pack="general", recipient={"name": "Somebody Else"})
+    """Recompute who knows the outcome without a delivery: draft about the same decision and withdraw it."""
+    other = drafted(api, notice["decision_id"], pack="general", recipient={"name": "Another Person"})
     done(step(api, other, "withdraw"))
 
 

@@ -1,4 +1,4 @@
-"""The loop with the person in the back office: what waits, what is prefilled, what its pages and report say."""
+"""The review loop in the back office: waiting requests, prefilled forms, pages and the report."""
 
 from datetime import timedelta
 
@@ -35,7 +35,7 @@ def test_recording_in_the_back_office_ends_on_the_letter_to_write(asked, signed_
     assert 0 < page_text.index(headline) < page_text.index("Keep these salts")
     assert "Recipient: Example Person , 2 Example Street , person@home.example , person 7 ." in page_text
     assert f"{asked.due_at:%Y-%m-%d}" in page_text
-    assert headline in text(browser.get(page)), "also for whoever looks later"
+    assert headline in text(browser.get(page)), "also for later visitors"
 
 
 def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(asked, signed_in):

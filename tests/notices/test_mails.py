@@ -1,4 +1,4 @@
-"""The mails around notices: the letter, and the reminder; in their language, and without a word too many."""
+"""Mails about notices, the letter and the reminder: in their language, without details of the decision."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,5 +1,6 @@
-"""U+0000 in a record is a character like any other. It is kept byte for byte; columns, sentences and pages, which
-cannot hold it, leave it out; paths spell it."""
+"""U+0000 in a record is a character like any other. It is kept byte for byte: columns, sentences and pages, which
+cannot hold it, leave it out, and paths spell it.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where a record says how something is done, no text of a pack names a second way beside it."""
+"""A pack's text names no second way beside the one that a record or setting gives."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name
     instructions = how(pack, language, {name: "Call 1-800-555-0100"})
     assert "Call 1-800-555-0100." in instructions
     assert "office@example.com" not in instructions
-    assert len(instructions) > len("Call 1-800-555-0100. ") + 20  # what else the pack says stays
+    assert len(instructions) > len("Call 1-800-555-0100. ") + 20  # the pack's other words stay
 
 
 @each_case(("pack", "language"), REVIEWED)

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real apostrophes
-"""What was decided, in any word and spelling; and what is true or false, in JSON's words alone."""
+"""Outcomes in any word and spelling, and flags as JSON booleans only."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""The packs that are shipped: what each says of its law, how sure it is of it, and that its pages are current."""
+"""The shipped packs: their laws, the certainty of each source, and their current pages."""
 
 import re
 from datetime import date
@@ -127,7 +127,7 @@ def test_texts_are_filled_completely_from_the_declared_settings(name: str, langu
 
 @each_case(("name", "language"), WORDS)
 def test_our_own_sentences_are_short_enough_to_read(name: str, language: str):
-    """Twenty-seven words at most. The law's own words, and lists of names that fill a text, are not ours to shorten."""
+    """At most 27 words. The law's own words and inserted lists of names do not count."""
     for text in all_texts(packs()[name].text(language)):
         if text.startswith("The Federal Equal Credit Opportunity Act prohibits"):
             continue
@@ -157,7 +157,7 @@ KNOWN_ONLY = [
     "not confirmed", "not read", "CMS-0057-F", "Charter of the French language", "Directive (EU) 2023/2225", "ICO",
     "29 CFR 2560.503-1(f): 72 hours", "29 CFR 2560.503-1(j)", "29 CFR 2590.715-2719", "P-39.1",
 ]  # fmt: skip
-"""What is known of laws whose text nobody could read, by their citations."""
+"""Citations that are only known, because the text of the law could not be read."""
 
 
 @each_case("name", EVERY)

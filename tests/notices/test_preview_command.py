@@ -1,4 +1,4 @@
-"""`manage.py preview_notice` shows what a notice would say about a record in a file, and keeps nothing."""
+"""`manage.py preview_notice` prints the letter about a record in a file, and stores nothing."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def file(tmp_path) -> Any:
 
 @pytest.fixture
 def run(organization, capsys) -> Any:
-    """Runs the command. Returns what it said on standard output."""
+    """Run the command and return its standard output."""
 
     def call(*arguments: str) -> str:
         call_command("preview_notice", *arguments)
@@ -110,7 +110,7 @@ def test_what_it_is_given_has_to_be_there(file, run, tmp_path):
     with pytest.raises(CommandError, match="The pack has these languages: "):
         run(file(INDENTED), "--pack", "us_ecoa_fcra", "--language", "xx")
     with pytest.raises(UnknownSlug):
-        run(file(INDENTED), "--organization", "nobody")
+        run(file(INDENTED), "--organization", "unknown")
 
 
 def test_the_organization_is_named_where_there_are_several(file, run, organization, other_api):

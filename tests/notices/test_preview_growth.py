@@ -1,4 +1,4 @@
-"""All that is done with a record on its way to a letter grows as the record does: no record takes the service down."""
+"""Processing a record up to its letter takes time in proportion to the record."""
 
 import json
 from collections.abc import Callable, Mapping

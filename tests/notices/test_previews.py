@@ -1,4 +1,4 @@
-"""A preview says what a notice about a record would say, and nothing of it is kept."""
+"""A preview shows the notice that a record would get, and stores nothing."""
 
 import json
 from datetime import UTC, datetime
@@ -52,7 +52,7 @@ def test_nothing_is_kept_no_key_is_made_and_nothing_is_logged(api, capfd):
     with unguarded():
         Key.objects.for_organization(api.organization).delete()
     keyrings.forget()
-    done(asked(api))  # what is made once, whoever asks
+    done(asked(api))  # makes what is made once for all callers
     before = snapshot()
     answer = done(asked(api, PRIVATE, recipient=RECIPIENT, format="html"))
     assert MARK in answer["letter"], "the search would not find what is there"
@@ -70,7 +70,7 @@ def test_a_preview_of_a_record_in_custody_leaves_it_and_its_notices_as_they_are(
     assert snapshot() == before
 
 
-# ── what it says is what a draft would say ──
+# ── a preview equals the draft ──
 
 
 @pytest.mark.django_db
@@ -154,7 +154,7 @@ def facts() -> Facts:
     return Facts(json.dumps(RECORD).encode())
 
 
-# ── what is refused ──
+# ── refusals ──
 
 
 @pytest.mark.django_db

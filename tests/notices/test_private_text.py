@@ -1,6 +1,6 @@
-"""Who a notice is for and what people wrote about it are in no log, no audit detail, no error and no exception report.
+"""Recipients and the texts people write are in no log, audit detail, error or exception report.
 
-Each text is marked, and what was kept and said is searched for the marks.
+Each text has a mark, and everything stored or printed is searched for the marks.
 """
 
 import json
@@ -26,7 +26,7 @@ RECIPIENT = {"name": f"{MARK} Person", "address": f"{MARK} Street", "email": ADD
 
 
 def whole_life(api) -> list:
-    """Everything that is done with a notice, with a mark in every text. Returns the answers that refuse something."""
+    """Act on a notice in every way, with a mark in every text. Return the responses that refuse something."""
     api.ingest(RECORD)
     notice = drafted(api, recipient=RECIPIENT)
     path = f"notices/{notice['notice_id']}"
@@ -52,7 +52,7 @@ def whole_life(api) -> list:
         step(api, notice, "approve", {"comment": [MARK]}),
         step(api, notice, "request-changes", {"reason": MARK}),
         step(api, notice, "request-changes", {"reason": [MARK]}),
-        step(api, notice, "deliveries", {"channel": "email", "address": f"{MARK} nobody"}),
+        step(api, notice, "deliveries", {"channel": "email", "address": f"{MARK} no-address"}),
         step(api, notice, "deliveries", {"channel": "post", "address": MARK * 200}),
         step(api, notice, "deliveries", {"channel": "post", "reference": MARK * 200}),
         step(api, notice, f"deliveries/{returned['delivery_id']}/return", {"reason": f"{MARK} again"}),

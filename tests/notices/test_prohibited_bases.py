@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real apostrophes and letters that look alike
-"""What a law forbids to decide by is never printed as information used, and where it was a reason, somebody is told."""
+"""Prohibited bases are never printed as information used, and the approver is warned if one was a reason."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The public page of a letter: what it tells whoever has the letter, and the request for a review that they send."""
+"""The public page of a letter, and the review request that its reader sends."""
 
 import re
 import tomllib
@@ -35,7 +35,7 @@ def _nothing_is_counted_yet():
 
 @pytest.fixture
 def letter(api):
-    """Makes an approved notice whose letter offers a review, and gives its row."""
+    """Make an approved notice whose letter offers a review, and return its row."""
 
     def make(language: str = "en", decision_id: str = "loan-1", **content) -> Notice:
         api.ingest({**RECORD, "decision_id": decision_id})
@@ -48,7 +48,7 @@ def letter(api):
 
 @pytest.fixture
 def reader() -> Browser:
-    """Somebody who has the letter and nothing else."""
+    """Return a browser that knows nothing but the letter."""
     return Browser(REMOTE_ADDR="192.0.2.1")
 
 
@@ -70,7 +70,7 @@ def ask(reader: Browser, notice: Notice, right: bool = True, **fields: str):
     return reader.submit(path(notice), **{"code": code(notice) if right else WRONG, **fields})
 
 
-# ── what the page tells ──
+# ── contents of the page ──
 
 
 def test_it_confirms_the_letter_and_says_nothing_of_the_person(letter, reader):

@@ -1,4 +1,4 @@
-"""The request for a review on the public page of a letter: who can send one, and what becomes of it."""
+"""Review requests on the public page of a letter: who can send one, and what follows."""
 
 from datetime import timedelta
 
@@ -75,7 +75,7 @@ def test_a_wrong_code_says_so_and_loses_nothing_that_was_typed(letter, reader):
     ("fields", "message"),
     [
         ({"code": " "}, "Geben Sie den Code aus Ihrem Brief ein."),
-        ({"email": "nobody"}, "Das sieht nicht wie eine E-Mail-Adresse aus."),
+        ({"email": "no-address"}, "Das sieht nicht wie eine E-Mail-Adresse aus."),
         ({"message": "x" * 4001}, "höchstens 4000 Zeichen"),
         ({"message": "a\0b"}, "Nullzeichen"),
     ],
@@ -115,7 +115,7 @@ def test_while_the_vault_is_away_the_message_stays_in_the_form_and_no_try_is_los
 
 
 def guess(reader: Browser, notice, times: int = 10, code: str = WRONG) -> list[int]:
-    """What a code is answered with each time, all sent from one page that was opened once."""
+    """Send a code `times` times from one opened page, and return the status codes."""
     entered = {"code": code, "csrfmiddlewaretoken": reader.csrf_token(path(notice))}
     return [reader.post(path(notice), entered).status_code for _ in range(times)]
 
@@ -161,7 +161,7 @@ def test_right_codes_and_unfinished_forms_are_not_counted(letter, reader):
         assert guess(reader, notice, 1) == [422]
 
 
-# ── what is private stays so ──
+# ── privacy ──
 
 
 def test_code_and_message_are_in_no_log_and_no_audit_event(letter, reader, capfd, mailoutbox):

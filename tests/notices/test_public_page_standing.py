@@ -1,4 +1,4 @@
-"""Where a request for review stands: the person reads it on the page of their letter, with the code and not without."""
+"""The state of a review request on the public page, shown only with the letter's code."""
 
 import pytest
 import time_machine
@@ -17,7 +17,7 @@ REASON = "canary-7Qd4 She took it back by telephone."
 
 
 def look(reader, notice, given: str = ""):
-    """The answer to the code, entered on the page for it."""
+    """Enter the code on its page and return the response."""
     address = f"{path(notice)}/request"
     return reader.submit(address, code=given or code(notice))
 
@@ -39,7 +39,7 @@ def test_the_person_reads_where_the_request_stands_until_the_letter_is_there(api
         answer = reconsider(api)
         answered = read(reader, notice)
         assert "A person has looked at the decision again" in answered
-        assert "overturned" not in answered, "the outcome is told by the letter"
+        assert "overturned" not in answered, "only the letter states the outcome"
         tell(api, answer)
         page_text = read(reader, notice)
         assert "has been delivered" in page_text
@@ -96,7 +96,7 @@ def test_without_a_request_the_right_code_makes_none(letter, reader):
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_without_the_code_nobody_learns_whether_somebody_asked(letter, reader, asked):
-    """The same pages, character by character, but for the token of the form."""
+    """The pages are identical except for the form's token."""
     notices = letter(), letter(decision_id="loan-2")
     if asked:
         ask(reader, notices[0])

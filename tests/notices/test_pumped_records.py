@@ -1,8 +1,8 @@
 """No text and no number of items in a record makes the service work more than its size warrants.
 
 Each text below is repeated in every position of a record, and each shape has many items, up to the letter. A pattern
-that takes the square of a text's length holds the GIL, and so stops sign-in for everyone: `tests/patterns.py` refuses
-it by its form, and this file whatever else multiplies.
+that is quadratic in a text's length holds the GIL and blocks sign-in for everyone: `tests/patterns.py` refuses it by
+its form, and this file catches whatever else multiplies.
 """
 
 import copy
@@ -114,7 +114,7 @@ def pumped(spots: Sequence[tuple[Place, bool]], texts: Sequence[str]) -> bytes:
 
 
 def read(raw: bytes, law: tuple[str, str]) -> None:
-    """Do all that is done with a record on its way to a letter and its public page."""
+    """Process a record up to its letter and public page, as every part of the service does."""
     content = records.submission(raw, "api").content
     list(misspellings.find(content))
     list(record_times.find(content))

@@ -1,4 +1,4 @@
-"""What must hold when many do something with one notice at once."""
+"""Guarantees when many callers act on one notice at once."""
 
 import pytest
 
@@ -14,7 +14,7 @@ SENDERS = 8
 
 @pytest.fixture
 def bank(shared_database, api):
-    """A caller, in a database that threads share as in production."""
+    """Return a caller in a database that threads share, as in production."""
     assert api.ingest(RECORD).status_code == 201
     return api
 

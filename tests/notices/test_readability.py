@@ -1,4 +1,4 @@
-"""How a notice's prose is counted, against counts by hand."""
+"""Counts of a notice's prose, against counts by hand."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.notices.drafts import drafted as content_of
 from tests.notices.drafts import sample
 
 CONTENT = {
-    "title": "Nobody counts this title",
+    "title": "This title is not counted",
     "decision_summary": [{"statement": "The cat sat on the mat.", "source": "outcome.action"}],
     "main_factors": [{"statement": "Your income was low. It was not enough.", "source": "outcome.reasons.0"}],
     "rights": ["You can ask us."],

@@ -1,4 +1,4 @@
-"""Reasons are words: what says nothing counts as missing, and what the law takes for no reason is warned of."""
+"""Reasons need words: empty ones count as missing, and ones that the law rejects are warned about."""
 
 import pytest
 from django.core.management import call_command
@@ -16,7 +16,7 @@ from tests.notices.drafts import drafted as content_of
 
 
 class Words:
-    """A revision of these words."""
+    """Revision with these words."""
 
     def __init__(self, content: dict) -> None:
         self.content, self.cited, self.not_applicable = content, {}, {}
@@ -29,14 +29,14 @@ def result(reason: object, pack: str = "us_ecoa_fcra", element: str = "specific_
 
 
 def kinds(sentence: str, pack: str = "us_ecoa_fcra", language: str = "en") -> set[str]:
-    """The kinds of warnings about a reason in the record's own words."""
+    """Return the kinds of warnings about a reason in the record's own words."""
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [{"text": sentence}]}}
     statements = [{"statement": sentence, "source": "outcome.reasons.0.text"}]
     warnings = warnings_of(record, pack, language, main_factors=statements)
     return {warning.id.rpartition("-")[0] for warning in warnings if warning.where == "main_factors.0"}
 
 
-# ── what says nothing ──
+# ── empty reasons ──
 
 EMPTY = {
     "en": ["R07.", "Reason code: R07.", "A14, B2 and C-3.", "NULL", "n/a", "N/A.", "None.", "-", "…", "Unknown.",
@@ -136,7 +136,7 @@ def test_what_may_be_an_answer_is_none(value):
     assert not says_nothing(value)
 
 
-# ── what the law takes for no reason ──
+# ── reasons that the law rejects ──
 
 SCORE_ONLY = {
     "en": ["Your credit score was too low.", "Insufficient score.", "You failed to achieve a qualifying score.",

@@ -1,4 +1,4 @@
-"""To whom a letter goes is no part of what the notice says: it can be set anew, also after the approval."""
+"""A letter's recipient is not part of the notice's words: it can be set again, also after approval."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_letter_that_came_back_is_mailed_to_the_new_address(api, addressed, ma
 
 
 def test_while_a_mail_waits_its_recipient_stays(api, addressed):
-    """Else the letter to one address would name whoever lives at the other."""
+    """Otherwise the letter to one address could name the person at another."""
     done(approve(api, addressed))
     done(step(api, addressed, "deliveries", {"channel": "email"}))
     assert "waits" in refused(address(api, addressed, MOVED))

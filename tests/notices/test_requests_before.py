@@ -1,4 +1,4 @@
-"""After an upgrade each request from before says what is known of it, and nobody wakes up to hundreds of late ones."""
+"""After an upgrade, earlier review requests get a known state, and none becomes late at once."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def request_of(api):
-    """A request as it was kept before the upgrade, with its deadline and its age in days from today."""
+    """Store a request as before the upgrade, with its deadline and its age in days from today."""
 
     def asked(decision_id: str) -> ReviewRequest:
         done(api.ingest({**RECORD, "decision_id": decision_id}))

@@ -1,4 +1,4 @@
-"""Whoever has the letter asks that a human look again: once, with the letter's code, and gets an answer in time."""
+"""Review requests: a letter's reader requests one with its code, once, and gets an answer in time."""
 
 import re
 
@@ -43,7 +43,7 @@ WORDS = "My income is higher than you think."
 
 @pytest.fixture
 def offering(api, notice) -> dict:
-    """An approved notice whose letter offers a review."""
+    """Return an approved notice whose letter offers a review."""
 
     def make() -> dict:
         edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
@@ -53,13 +53,13 @@ def offering(api, notice) -> dict:
 
 
 def code_of(api, notice) -> str:
-    """The code, as the person reads it in the letter."""
+    """Return the code as the person reads it in the letter."""
     letter = api.get(f"/v1/notices/{notice['notice_id']}/letter", format="text").content.decode()
     return re.search(r"(?<![\w-])[A-Z2-7]{4}-[A-Z2-7]{4}(?![\w-])", letter).group()
 
 
 def ask(api, notice, code: str = "", **words) -> ReviewRequest:
-    """What the letter's public page does."""
+    """Request a review as the letter's public page does."""
     row = selectors.published(stored(api, notice).address)
     return services.request_review(notice=row, code=code or selectors.letter(row).review_code, **words)
 
@@ -154,7 +154,7 @@ def test_members_are_reminded_of_a_request_that_is_due(api, offering, mailoutbox
     assert "person@home.example" not in mail
 
 
-# ── what becomes of it ──
+# ── life of a request ──
 
 
 def test_a_later_reconsideration_answers_it_and_an_earlier_one_does_not(api, offering):
@@ -174,7 +174,7 @@ def test_the_reconsideration_of_another_decision_answers_nothing(api, offering):
 
 
 def test_a_request_about_a_reconsidered_decision_is_answered_too(api, offering):
-    """A notice may be about a reconsideration; what reconsiders that belongs to the first decision's chain."""
+    """A notice may be about a reconsideration. A later reconsideration belongs to the first decision's chain."""
     reconsidered = reconsider(api)["decision_id"]
     notice = drafted(api, reconsidered)
     edit(api, notice, human_review_available=True)
@@ -195,7 +195,7 @@ def test_a_request_is_closed_once_and_with_a_reason(api, offering):
     assert listed(api, state="open") == []
 
 
-# ── who reads it ──
+# ── readers of a request ──
 
 
 def test_what_the_person_wrote_is_for_those_who_answer(api, offering, organization, api_for):

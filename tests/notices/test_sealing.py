@@ -1,4 +1,4 @@
-"""An approved notice goes into custody with proofs of what it cites; what interrupts that is made good."""
+"""An approved notice goes into custody with proofs of what it cites, also after an interruption."""
 
 import base64
 import errno
@@ -87,7 +87,7 @@ def test_the_letter_s_digest_is_that_of_its_proof_file(api, approved):
 
 
 def crashed_approval(api, notice, monkeypatch) -> dict:
-    """An approval after which the process is gone before anything is in custody."""
+    """Return an approval whose process ended before custody had its record."""
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     approved = done(approve(api, notice))
     monkeypatch.undo()
@@ -142,7 +142,7 @@ def test_a_sealed_notice_that_was_deleted_is_damage_until_it_is_restored(api, fi
 
 
 def test_a_restored_approval_that_names_no_record_names_the_one_in_custody(approved):
-    """The database is older than the record, which came back from the vault."""
+    """The database is older than the record, which the vault restored."""
     with unguarded():
         Approval.objects.update(record_id=None)
     tasks.seal_approved()
@@ -245,7 +245,7 @@ def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_
 def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_approved(
     api, filesystem_vault, approved
 ):
-    """The vault keeps the letter of an approval that the database has forgotten."""
+    """The vault holds the letter of an approval that the database lacks."""
     for rows in (SealedNotice.objects.all(), Approval.objects.all(), Entry.objects.filter(kind="notice")):
         with unguarded():
             rows._raw_delete(rows.db)

@@ -25,7 +25,7 @@ CARD, IBAN = "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00"
 
 
 def withheld(record: dict, language: str = "en", pack: str = "general") -> bool:
-    """Whether nothing of what has the word is in a letter, and the letter says that something is left out."""
+    """Whether a letter says that something is left out. It does so exactly when it lacks SECRET."""
     content = draft_of(record, pack, language)
     says_so = packs()[pack].text(language).withheld in content["rights"]
     assert says_so == (SECRET not in json.dumps(content))
@@ -311,7 +311,7 @@ def test_a_sensitive_value_that_somebody_writes_is_a_warning():
     assert any(warning_id.startswith("sensitive_value") for warning_id in warning_ids)
 
 
-# ── what an organization adds and takes off ──
+# ── an organization's own list ──
 
 
 def test_an_organization_adds_names_and_takes_others_off():

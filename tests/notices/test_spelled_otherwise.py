@@ -1,4 +1,4 @@
-"""Fields that a record spells otherwise than packs ask for them: `receivedAt`, `received-on`."""
+"""Fields in other spellings than the packs use: `receivedAt`, `received-on`."""
 
 import json
 from typing import Any

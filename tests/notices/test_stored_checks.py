@@ -1,4 +1,4 @@
-"""A check is stored with its notice: reading costs little, and never tells of anything but the present."""
+"""A check is stored with its notice: reading is cheap and always shows the present."""
 
 import time
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def checks(monkeypatch):
-    """The checks that are computed."""
+    """Return a list that collects each computed check."""
     computed, real = [], check_results.check
 
     def count(*args, **options):
@@ -37,7 +37,7 @@ def checks(monkeypatch):
 
 
 def recomputed(api, notice):
-    """The answer without any stored check."""
+    """Return the response without any stored check."""
     StoredCheck.objects.unscoped("a test").delete()
     return shown(api, notice)
 

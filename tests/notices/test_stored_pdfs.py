@@ -1,4 +1,4 @@
-"""A letter is set as PDF once, and the file goes with its notice."""
+"""A letter is typeset as PDF once, and the file goes when its notice does."""
 
 import threading
 from collections import Counter
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def made(monkeypatch):
-    """The papers that letters are set on, by a renderer that is quicker."""
+    """Replace the renderer by a fast one. Return a list that collects the paper of each rendering."""
     papers = []
 
     def render(letter, paper):

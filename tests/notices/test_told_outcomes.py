@@ -1,4 +1,4 @@
-"""What outcomes say in German, French and English names, of objects, sums, times and flags, stands in the letter."""
+"""Outcomes in German, French and English field names, objects, sums, times and flags are printed."""
 
 import pytest
 
@@ -127,7 +127,7 @@ def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
     ],
 )
 def test_an_amount_in_the_smallest_unit_is_told_as_people_write_it(amount: dict, expected: str):
-    """And what makes it one is no sentence of its own."""
+    """The field that names the unit gets no sentence."""
     (used,) = statement_texts(drafted({"events": {"basket": {"total": amount}}}, "general"), "inputs_used")
     assert used.endswith(f": {expected}.")
     assert "inor" not in used

@@ -1,4 +1,4 @@
-"""What a number is measured in is said by the field that is cited; an amount and its currency are one amount."""
+"""The unit of a number comes from the cited field, and an amount and its currency are one amount."""
 
 import json
 
@@ -252,7 +252,7 @@ def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_of(fields: dict,
     assert [warning.where for warning in warnings if "unclear_percent" in warning.id] == ["inputs_used.0"] * is_unclear
 
 
-# ── amounts that nobody can read ──
+# ── unreadable amounts ──
 
 
 def unclear(fields: dict, language: str = "en") -> list[str]:

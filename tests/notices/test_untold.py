@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - real dashes and apostrophes
-"""Nothing that a record says under `outcome` is lost in silence: it is told, withheld, or listed as untold."""
+"""Fields under `outcome` are never lost silently: each is printed, withheld, or listed as left out."""
 
 import json
 import tomllib
@@ -242,7 +242,7 @@ def test_several_offers_are_told_apart():
     assert lines == ["Our offer to you – amount (offers no. 1): €1.", "Our offer to you – amount (offers no. 2): €2."]
 
 
-# ── what is told nowhere ──
+# ── fields that no sentence uses ──
 
 
 def test_what_no_statement_tells_stands_in_untold_with_its_kind():
@@ -330,7 +330,7 @@ def test_a_factor_s_value_is_told_by_the_field_that_it_cites():
 @settings(max_examples=100, deadline=None)
 @given(RECORDS, st.sampled_from(EVERY))
 @example({"outcome": {"reason_codes": {"Term": 0}}}, EVERY[0])  # a term of an offer elsewhere
-@example({"outcome": {"reasons": [{"value": 0}, {"value": 0, "flag": True}]}}, EVERY[0])  # told once
+@example({"outcome": {"reasons": [{"value": 0}, {"value": 0, "flag": True}]}}, EVERY[0])  # printed once
 @example({"outcome": {"reasons": [{"value": {"a": 0}}, {"value": {"a": 0}, "name": None, "flag": True}]}}, EVERY[0])
 def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: dict, under: tuple[str, str]):
     pack, language = under

@@ -1,4 +1,4 @@
-"""A finished notice stays as it is: a new version takes its place, or it is withdrawn."""
+"""A finished notice never changes: a new version replaces it, or it is withdrawn."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 
 def in_state(api, notice, state: str) -> dict:
-    """The notice, brought into a state."""
+    """Bring the notice into a state and return it."""
     steps = {
         "draft": [],
         "in_review": [("submit", None)],

@@ -1,4 +1,4 @@
-"""What people have to read has a letter or a digit that can be seen: what only programs see is no reason."""
+"""Texts that people must read need a visible letter or digit: invisible characters are no reason."""
 
 import pytest
 
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.django_db
 
 BLANK = ["\u200b", "\u3164\u3164", "\u2800", "\u115f\u1160", "\u034f", "\uffa0", "\u00ad", "\ufeff", ".", "-", "…", "_"]
 SOME = [BLANK[0], BLANK[2], BLANK[9]]
-"""One that takes no room, one that shows nothing, and a sign: for doors that all ask the same of a text."""
+"""A zero-width character, a blank and a symbol, for inputs that share one check."""
 
 
 def findings(notice: dict) -> list[str]:
-    """Return what an answer says against a notice, whether or not it blocks."""
+    """Return the problems and warnings of a response, whether or not they block."""
     return [*notice["problems"], *(warning["sentence"] for warning in notice["warnings"])]
 
 

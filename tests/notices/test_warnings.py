@@ -1,4 +1,4 @@
-"""Warnings do not stand in the way of an approval, but whoever approves has to acknowledge each."""
+"""Warnings do not block approval, but the approver must acknowledge each one."""
 
 import json
 
@@ -34,7 +34,7 @@ ODD = {**RECORD, "outcome": {**RECORD["outcome"], "action": "flurbled", "result"
 
 @pytest.fixture
 def warned(api) -> dict:
-    """A draft about a decision in words that nobody knows."""
+    """Return a draft about a decision in unknown words."""
     guard(api.organization, require_acknowledged=True)
     assert api.ingest(ODD).status_code == 201
     return drafted(api)

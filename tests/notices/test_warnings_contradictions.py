@@ -1,4 +1,4 @@
-"""A record that says two things is told of one of them only: the approver is told. So of words that no rule knows."""
+"""Contradictions in a record and unknown words: the letter states one value, and the approver is warned."""
 
 from itertools import product
 
@@ -140,7 +140,7 @@ def test_odd_shapes_contradict_nothing(pack, language):
         assert warned("contradiction", warnings_of(record, pack, language)) == []
 
 
-# ── words by which a pack chooses ──
+# ── words that select a pack's elements ──
 
 
 def unknown(record: dict, pack: str) -> list[str]:

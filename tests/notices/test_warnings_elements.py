@@ -1,4 +1,4 @@
-"""What a pack asks for and does not block is a warning; a letter that says no decision is a problem."""
+"""Elements that a pack needs but does not block on are warnings. A letter without a decision is a problem."""
 
 import json
 from datetime import UTC, datetime
@@ -103,7 +103,7 @@ def test_what_does_not_apply_is_no_warning_and_what_is_missing_is_one(api):
     assert done(approve(api, other, acknowledge=warnings_of(api, other)))["state"] == "approved"
 
 
-# ── what was decided ──
+# ── the decision in the letter ──
 
 UNDECIDED = [
     {},

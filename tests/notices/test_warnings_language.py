@@ -1,4 +1,4 @@
-"""A sentence of the record's prose in another language than the letter is warned of, each by itself."""
+"""Sentences in another language than the letter are warned about, each by itself."""
 
 import json
 

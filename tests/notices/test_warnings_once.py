@@ -1,4 +1,4 @@
-"""One fault of a record gives one warning, however many places of it show the fault and however many rules see it."""
+"""One fault of a record gives one warning, however many places and rules show it."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def about(outcome: dict, **more: object) -> dict:
 
 
 def only(record: dict, pack: str, *kinds: str) -> ApprovalWarning:
-    """The one warning of these kinds."""
+    """Return the one warning of these kinds."""
     warnings = [warning for kind in kinds for warning in warned(kind, warnings_of(record, pack))]
     assert len(warnings) == 1, warnings
     return warnings[0]

@@ -1,4 +1,4 @@
-"""A sentence about the outcome says the outcome that it cites, or a warning says that it does not."""
+"""Sentences about the outcome match the outcome they cite, or get a warning."""
 
 from notices import outcomes
 from notices.warnings import outcome
@@ -13,7 +13,7 @@ def said(sentence: str, action: str, language: str = "en", path: str = "outcome.
 
 
 def others(record: dict, language: str, **content: list[dict]) -> list[str]:
-    """Where something says another outcome than the record."""
+    """Return the places that state another outcome than the record."""
     findings = findings_of(outcome, record, "general", language, **content)
     return [finding.where for finding in findings if finding.kind == "other_outcome"]
 
@@ -68,7 +68,7 @@ OF_EACH_MEANING = {meaning: word for word, meaning in outcomes._table().items()}
 
 @each_case(("turn", "language"), enumerate(LANGUAGES))
 def test_no_draft_says_another_outcome_than_its_own(turn, language):
-    """Each word in one language or another, and one of each meaning in all of them, by turns at each path."""
+    """Each word is in one language, and one word of each meaning in all languages, in turn at each path."""
     words = {*OF_EACH_MEANING, *list(outcomes._table())[turn :: len(LANGUAGES)]}
     for number, word in enumerate(sorted(words), start=turn):
         path = outcomes.PATHS[number % len(outcomes.PATHS)]

@@ -1,4 +1,4 @@
-"""A time that cannot be read is warned of, in notices and in the dry run; warnings are whole sentences in English."""
+"""Unreadable times are warned about, in notices and in the dry run. Warnings are whole English sentences."""
 
 import re
 

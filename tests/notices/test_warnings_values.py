@@ -1,4 +1,4 @@
-"""A number, date, amount or name in a sentence is in the field that it cites, or a warning names it."""
+"""Numbers, dates, amounts and names in a sentence are in the cited field, or get a warning."""
 
 import re
 from decimal import Decimal
@@ -22,7 +22,7 @@ NOT_IN_FIELD = "not_in_field-"
 
 
 def named(value: Any, sentence: str, language: str = "en", field: str = "ratio", **more: Any) -> list[str]:
-    """What a warning names of a sentence that cites a field of this name and value."""
+    """Return the values that a warning names in a sentence that cites this field."""
     record = {"decision_id": "d", "events": {"check": {field: value}}, **more}
     item = {"statement": sentence, "source": f'events.check."{field}"' if "." in field else f"events.check.{field}"}
     findings = findings_of(
@@ -32,7 +32,7 @@ def named(value: Any, sentence: str, language: str = "en", field: str = "ratio",
     return re.findall("“(.*?)”", findings[0].sentence) if findings else []
 
 
-# ── what is in the field ──
+# ── values in the field ──
 
 
 @each_case(
@@ -108,7 +108,7 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
     assert named(value, sentence, language, field) == []
 
 
-# ── what is not ──
+# ── values not in the field ──
 
 
 @each_case(
@@ -151,7 +151,7 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
     ],
 )
 def test_what_the_field_does_not_have_is_named(value, sentence, field, expected):
-    if "\u2060" in sentence:  # what nobody sees takes no number apart
+    if "\u2060" in sentence:  # an invisible character splits no number
         sentence = sentence.replace(" 0", "0")
     assert named(value, sentence, field=field) == expected
 

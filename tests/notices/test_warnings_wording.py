@@ -1,4 +1,4 @@
-"""Markup, templates that nobody filled, and sentences without end are warned of; so is no ordinary sentence."""
+"""Markup, unfilled templates and endless sentences are warned about. Ordinary sentences are not."""
 
 import pytest
 

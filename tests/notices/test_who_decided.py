@@ -1,4 +1,4 @@
-"""Laws about automated decisions and decisions of people, records that contradict themselves, laws not yet in force."""
+"""Laws on automated decisions, decisions by people, contradicting records, and laws not yet in force."""
 
 import json
 
@@ -266,7 +266,7 @@ def test_california_says_which_request_it_answers():
 @each_case(
     "odd",
     [
-        {"reconsiders": [], "approval": "somebody", "system": "yes"},
+        {"reconsiders": [], "approval": "a reviewer", "system": "yes"},
         {"reconsiders": 7, "approval": {"approver": {"a": []}, "human_involvement": ["x"]}},
         {"outcome": {"solely_automated": "no"}, "approval": [1], "subject": "DE"},
         {"outcome": "denied", "system": {"public_body": 1}, "decided_at": "9999-12-31T23:59:59-14:00"},

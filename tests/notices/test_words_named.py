@@ -1,4 +1,4 @@
-"""An approval says which revision was read, or is marked as one that did not."""
+"""An approval names the revision that was read, or is marked as naming none."""
 
 import json
 import re
