@@ -33,10 +33,18 @@ class CommitLate(Fault):
     sentence = "The database does not answer. Repeat the same request: a record is never kept twice."
 
 
+class Undecided(Fault):
+    """An event loop does not know whether an item is stored. A thread finds out: storing the item again is safe."""
+
+    code = "undecided"
+    status = 503
+    sentence = CommitLate.sentence
+
+
 class _Waiting(NamedTuple, Generic[T]):
     item: T
     loop: asyncio.AbstractEventLoop
-    done: "asyncio.Future[bool]"
+    done: "asyncio.Future[bool | Undecided]"
 
 
 class GroupCommit(Generic[T]):
@@ -52,11 +60,10 @@ class GroupCommit(Generic[T]):
         self._thread: threading.Thread | None = None
 
     async def add(self, item: T) -> bool:
-        """Store an item. Return True once it is committed.
-
-        False means "unknown": the database failed, or `store` returned False.
+        """Store an item. Return what `store` returns for it, once it is committed.
 
         Raises:
+            Undecided: the item's group failed.
             CommitLate: the item was not stored within ten seconds. If its group had not begun, it never will be.
         """
         if self._thread is None or not self._thread.is_alive():
@@ -67,9 +74,12 @@ class GroupCommit(Generic[T]):
         self._queue.put(waiting)
         try:
             async with asyncio.timeout(_SECONDS):
-                return await waiting.done
+                result = await waiting.done
         except TimeoutError:
             raise CommitLate(because=f"{self.name} is stuck") from None
+        if isinstance(result, Undecided):
+            raise result
+        return result
 
     def _run(self) -> None:
         while True:
@@ -85,16 +95,16 @@ class GroupCommit(Generic[T]):
                 with suppress(RuntimeError):  # the loop is closed, so no task waits any more
                     group[0].loop.call_soon_threadsafe(_answer, group, stored)
 
-    def _stored(self, items: Sequence[T]) -> Sequence[bool]:
+    def _stored(self, items: Sequence[T]) -> Sequence[bool | Undecided]:
         try:
             return db.fresh(self.store)(items)
         except Exception as error:  # of one item or of the database: callers then store each item separately
             log.warning("group not stored", name=self.name, size=len(items), exc_info=error)
             connection.close()
-            return [False] * len(items)
+            return [Undecided() for _ in items]
 
 
-def _answer(group: Sequence[_Waiting[T]], stored: Sequence[bool]) -> None:
+def _answer(group: Sequence[_Waiting[T]], stored: Sequence[bool | Undecided]) -> None:
     for waiting, is_stored in zip(group, stored, strict=True):
         if not waiting.done.done():
             waiting.done.set_result(is_stored)
