@@ -57,12 +57,12 @@ class IngestLane:
             acceptance = await services.ingest_in_group(caller=caller, raw=body, source="api", store=self.store)
         except CommitLate as late:  # the view would wait for the same commit and block a thread
             return front_answers.of_response(request, error_answers.handle(late, {}))
-        except DomainError:  # the view answers the error and writes the audit event
+        except DomainError:  # refused or undecided: the view answers, and writes the audit event
             return None
         except Error as error:
             log.warning("left to the view", exc_info=error)
             return None
-        if acceptance is None or acceptance.receipt is None:
+        if acceptance.receipt is None:
             return None
         shown = presenters.receipt(acceptance.decision_id, acceptance.receipt)
         return front_answers.of_document(request, 201, dump(shown), {"Allow": "POST"})  # DRF sets it on every answer

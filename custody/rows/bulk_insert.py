@@ -27,15 +27,27 @@ class NewRecord(NamedTuple):
     index_row: Model
 
 
-def insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
-    """Insert the records whose ids are new to custody.
+def insert(records: Sequence[NewRecord]) -> list[bool]:
+    """Insert the records whose ids are new to custody, one statement for those that stay in the database and one for
+    those that wait for their vault. Of several records with one id only the first counts.
 
     Args:
-        records: at least one, each id once, all with the same three models.
+        records: all with the same model of index rows.
 
     Returns:
-        The ids that were inserted.
+        Whether each record was inserted.
     """
+    first: dict[uuid.UUID, NewRecord] = {}
+    for record in records:
+        first.setdefault(record.entry.record_id, record)
+    inserted: set[uuid.UUID] = set()
+    for kind in (SealedObject, WaitingObject):
+        if of_kind := [record for record in first.values() if isinstance(record.sealed, kind)]:
+            inserted |= _insert(of_kind)
+    return [first[record.entry.record_id] is record and record.entry.record_id in inserted for record in records]
+
+
+def _insert(records: Sequence[NewRecord]) -> set[uuid.UUID]:
     if connection.vendor == "postgresql":
         # In one order, so that two batches with the same ids cannot deadlock.
         statement, values = prepared(sorted(records, key=lambda record: record.entry.record_id.bytes))

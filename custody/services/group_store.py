@@ -1,114 +1,102 @@
 """Storing of single records in an event loop: records that arrive together share their commits."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from config import changes, db
 from config.changes import Remembered
-from config.group_commit import GroupCommit
+from config.group_commit import GroupCommit, Undecided
 from config.single_flight import SingleFlight
-from custody import selectors, vaults
+from custody import vaults
 from custody.disposal import lock_periods
-from custody.keys.keyrings import Keyring, keyring
-from custody.models import SealedObject, WaitingObject
+from custody.keys.keyrings import keyring
+from custody.models import WaitingObject
 from custody.rows.bulk_insert import NewRecord, insert
-from custody.rows.new_records import Place, Submission, new_record, seal_all
-from custody.selectors import Receipt
+from custody.rows.new_records import Place, Submission
 from custody.services import searching
 from custody.services.complete import Put, mark_stored, put
 from custody.services.group_puts import GroupPuts
+from custody.services.store import StoreResult, Way, take
 from custody.vaults import Vault, storage_targets
 
 _MAX_REMEMBERED = 4096
 """Organizations whose keys and vault a process keeps in memory."""
 
 
-class _Custody(NamedTuple):
-    """Keys, place and vault of an organization's new records.
+@dataclass(slots=True, kw_only=True)
+class _GroupWay(Way):
+    """The way of records that an event loop stores.
 
     Attributes:
         days: length of locks, in storage that locks objects.
-        place: None if `store_records` must store the records, because a worker signs them or because earlier targets
-            must be searched for them.
     """
 
-    keys: Keyring
-    place: Place | None
-    vault: Vault | None = None
-    days: int | None = None
+    store: "GroupStore"
+    vault: Vault
+    days: int | None
+
+    async def insert(self, records: Sequence[NewRecord]) -> Sequence[bool]:
+        return [await self.store.inserts.add(record) for record in records]
+
+    async def complete(self, waiting: Sequence[WaitingObject]) -> Collection[uuid.UUID]:
+        return {row.pk for row in waiting if await self._put(row) is Put.STORED and await self.store.finishes.add(row)}
+
+    async def _put(self, row: WaitingObject) -> Put:
+        until = lock_periods.until(row.record.received_at, self.days)
+        work = partial(put, self.vault, self.keys.organization_id, row.pk, bytes(row.body), retain_until=until)
+        return await self.store.puts.put(self.place.target_id, self.vault.parallel_puts, work)
+
+    async def compare(self, *_: object) -> dict[int, StoreResult]:
+        raise Undecided  # comparing takes queries, and reads of the vault
 
 
 class GroupStore:
-    """Stores new records, one for each call. Anything but a plain success is left to `store_records`, which may always
-    be called afterwards."""
+    """Stores single records of an event loop."""
 
     def __init__(self) -> None:
-        self._custodies: Remembered[uuid.UUID, _Custody] = Remembered(_MAX_REMEMBERED)
+        self._ways: Remembered[uuid.UUID, Way] = Remembered(_MAX_REMEMBERED)
         self._look = SingleFlight[uuid.UUID](ThreadPoolExecutor(1, "custody"))
-        self._insert = GroupCommit("insert", _insert)
-        self._puts = GroupPuts()
-        self._finish = GroupCommit("finish", _finish)
+        self.inserts = GroupCommit("insert", _insert)
+        self.puts = GroupPuts()
+        self.finishes = GroupCommit("finish", _finish)
 
-    async def store(self, organization_id: uuid.UUID, submission: Submission) -> Receipt | None:
-        """Return the receipt if this call has stored the record. None: it may be stored or not.
+    async def store(self, organization_id: uuid.UUID, submission: Submission) -> StoreResult:
+        """Take custody of a new record.
 
         Raises:
+            Undecided: only `store_records` can decide whether the record is in custody. It may be called at any time.
             DomainError: the organization's keys or vault cannot be used.
             django.db.Error: the database does not answer.
         """
-        custody = await self._custody(organization_id)
-        if custody is None or custody.place is None:
-            return None
-        (sealed,) = seal_all(custody.keys, [submission])
-        record = new_record(sealed, submission, custody.place)
-        if not await self._insert.add(record):
-            return None
-        if isinstance(record.sealed, WaitingObject) and not await self._complete(custody, record.sealed):
-            return None
-        return selectors.receipt_of(sealed, sealed.payload_salt)
-
-    async def _complete(self, custody: _Custody, waiting: WaitingObject) -> bool:
-        """Put a reserved object into its vault, and mark its record stored. Return whether both succeeded."""
-        vault, entry = custody.vault, waiting.record
-        if vault is None:
-            return False
-        until = lock_periods.until(entry.received_at, custody.days)
-        work = partial(put, vault, entry.organization_id, entry.pk, bytes(waiting.body), retain_until=until)
-        result = await self._puts.put(entry.target_id, vault.parallel_puts, work)
-        return result is Put.STORED and await self._finish.add(waiting)
-
-    async def _custody(self, organization_id: uuid.UUID) -> _Custody | None:
-        if self._custodies.get(organization_id) is None:
+        if self._ways.get(organization_id) is None:
             await self._look(organization_id, self._look_up)
-        return self._custodies.get(organization_id)
+        way = self._ways.get(organization_id)
+        if not isinstance(way, _GroupWay):
+            raise Undecided
+        (result,) = await take(way, [submission])
+        return result
 
     def _look_up(self, organization_id: uuid.UUID) -> None:
+        """Remember the way of an organization's records. They go by a thread if a worker signs them, or if earlier
+        targets must be searched for them."""
         mark = changes.mark()
         keys = keyring(organization_id)
+        way = Way(keys, Place.of_new_records(keys))
         earlier = storage_targets.earlier(organization_id)
         is_asked = bool(earlier.to_search) or not all(map(searching.is_checked, earlier.searched))
-        if keys.is_queueing or is_asked:
-            self._custodies.add(organization_id, _Custody(keys, None), mark)
-            return
-        place = Place.of_new_records(keys)
-        vault = vaults.of(place.target_id)
-        days = lock_periods.days_of(organization_id) if vault.may_lock else None
-        self._custodies.add(organization_id, _Custody(keys, place, vault, days), mark)
+        if not keys.is_queueing and not is_asked:
+            vault = vaults.of(way.place.target_id)
+            days = lock_periods.days_of(organization_id) if vault.may_lock else None
+            way = _GroupWay(keys, way.place, store=self, vault=vault, days=days)
+        self._ways.add(organization_id, way, mark)
 
 
 def _insert(records: Sequence[NewRecord]) -> list[bool]:
-    first: dict[uuid.UUID, NewRecord] = {}
-    for record in records:
-        first.setdefault(record.entry.record_id, record)
-    created: set[uuid.UUID] = set()
-    for kind in (SealedObject, WaitingObject):
-        if of_kind := [record for record in first.values() if isinstance(record.sealed, kind)]:
-            with db.turn():  # not held for the put into a vault, which takes as long as a network does
-                created |= insert(of_kind)
-    return [first[record.entry.record_id] is record and record.entry.record_id in created for record in records]
+    with db.turn():  # not held for the put into a vault, which takes as long as a network does
+        return insert(records)
 
 
 def _finish(waiting: Sequence[WaitingObject]) -> list[bool]:

@@ -1,10 +1,11 @@
 """Storing of records: custody begins here."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import compress
 
 import structlog
 from django.db import transaction
@@ -14,11 +15,10 @@ from config.celery import wake
 from config.errors import DomainError, Fault
 from config.http import strict_json
 from custody import record_types, selectors
-from custody.keys.keyrings import has_keys, keyring
+from custody.keys.keyrings import Keyring, has_keys, keyring
 from custody.models import Entry, WaitingObject
 from custody.rows.bulk_insert import NewRecord, insert
 from custody.rows.new_records import Place, Submission, new_record, seal_all
-from custody.sealing.sealer import Sealed
 from custody.selectors import Disposed, DisposedConflict, Receipt
 from custody.services.complete import complete
 from custody.services.recalling import recall_earlier
@@ -60,13 +60,56 @@ class StoreResult:
     is_new: bool = False
 
 
-def store_records(
-    *,
-    organization_id: uuid.UUID,
-    submissions: Sequence[Submission],
-    on_insert: Callable[[uuid.UUID], None] | None = None,
-) -> list[StoreResult]:
-    """Take custody of records, each exactly once.
+ById = Mapping[uuid.UUID, Mapping[int, Submission]]
+"""Submissions by record id and position."""
+
+
+@dataclass(slots=True)
+class Way:
+    """The way of new records into an organization's custody: their keys, their place, and the steps of `take` that use
+    the database or a vault. These steps run in the caller's thread; a subclass may await them in an event loop."""
+
+    keys: Keyring
+    place: Place
+    on_insert: Callable[[uuid.UUID], None] | None = None
+
+    async def insert(self, records: Sequence[NewRecord]) -> Sequence[bool]:
+        """Insert the records that are new to custody, each id once. Return whether each record was inserted."""
+        recall_earlier(self.keys.organization_id, {record.entry.record_id for record in records})
+        if self.on_insert is None:
+            return insert(records)  # one statement, which needs no transaction
+        with transaction.atomic():
+            inserted = insert(records)
+            for record in compress(records, inserted):
+                self.on_insert(record.entry.record_id)
+        return inserted
+
+    async def complete(self, waiting: Sequence[WaitingObject]) -> Collection[uuid.UUID]:
+        """Put reserved objects into their vault. Return the ids of the records that are stored now."""
+        return complete(waiting)
+
+    async def compare(self, submissions: ById, tried: Collection[uuid.UUID]) -> dict[int, StoreResult]:
+        """Compare submissions with the records of their ids, after completing unfinished ones that this call has not
+        tried.
+
+        Completing takes no lease, because another request may hold it: both put the same bytes, and either may mark
+        them stored.
+        """
+        rows = Entry.objects.for_organization(self.keys.organization_id)
+        entries = rows.in_bulk(submissions)
+        if unfinished := [e.pk for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]:
+            waiting = WaitingObject.objects.for_organization(self.keys.organization_id).filter(pk__in=unfinished)
+            complete(list(waiting.select_related("record")))
+            entries = rows.in_bulk(submissions)
+        read = selectors.read_ahead(entries.values())
+        results: dict[int, StoreResult] = {}
+        for record_id, of_one in submissions.items():  # read once, however many submissions have its id
+            results |= _judge(of_one, entries[record_id], read)
+        return results
+
+
+async def take(way: Way, submissions: Sequence[Submission]) -> list[StoreResult]:
+    """Take custody of records, each exactly once. Every record comes into custody through this function.
 
     A transactional vault commits everything in one statement. For other vaults the sealed record is first reserved in
     our database; then its object is put, outside any transaction; then one conditional update marks it stored. A record
@@ -74,7 +117,44 @@ def store_records(
     key management service, the sealed record is queued in our database, and `reconcile` does the rest.
 
     Args:
-        submissions: at least one, all of one kind.
+        submissions: all of one kind.
+
+    Returns:
+        The result of each submission, in order. Of several submissions of one id, the first may be stored; the others
+        are replays or conflicts.
+    """
+    sealed = seal_all(way.keys, submissions)
+    records = [new_record(item, submission, way.place) for item, submission in zip(sealed, submissions, strict=True)]
+    inserted = await way.insert(records)
+    new = {record.entry.record_id: record.sealed for record in compress(records, inserted)}
+    waiting = [row for row in new.values() if isinstance(row, WaitingObject)]
+    if is_queued := way.keys.is_queueing:
+        wake(_TASK, expires=_WAKE_SECONDS)
+    stored = await way.complete(waiting) if waiting and not is_queued else new.keys()
+    results: dict[int, StoreResult] = {}
+    others: dict[uuid.UUID, dict[int, Submission]] = {}
+    for position, (item, is_new) in enumerate(zip(sealed, inserted, strict=True)):
+        if is_new and item.record_id in stored:
+            receipt = None if is_queued else selectors.receipt_of(item, item.payload_salt)
+            status = Status.QUEUED if is_queued else Status.CREATED
+            results[position] = StoreResult(status, item.record_id, receipt, is_new=True)
+        else:
+            others.setdefault(item.record_id, {})[position] = submissions[position]
+    if others:
+        results |= await way.compare(others, new.keys())
+    return [results[position] for position in range(len(sealed))]
+
+
+def store_records(
+    *,
+    organization_id: uuid.UUID,
+    submissions: Sequence[Submission],
+    on_insert: Callable[[uuid.UUID], None] | None = None,
+) -> list[StoreResult]:
+    """Take custody of records in this thread.
+
+    Args:
+        submissions: as of `take`.
         on_insert: called with the id of each new record, in the transaction that inserts it, so that its writes are
             committed if and only if the record is.
 
@@ -88,32 +168,13 @@ def store_records(
         KeyMissing, KmsUnavailable: the organization's keys cannot be used.
     """
     keys = keyring(organization_id)
-    sealed = seal_all(keys, submissions)
-    recall_earlier(organization_id, {item.record_id for item in sealed})
-    place = Place.of_new_records(keys)
-    records = [new_record(record, submission, place) for record, submission in zip(sealed, submissions, strict=True)]
-    first: dict[uuid.UUID, NewRecord] = {}  # only the first submission of an id may reach the vault
-    for record in records:
-        first.setdefault(record.entry.record_id, record)
-    created = _insert(list(first.values()), on_insert)
-    objects = [record.sealed for pk, record in first.items() if pk in created]
-    waiting = [row for row in objects if isinstance(row, WaitingObject)]
-    if keys.is_queueing:
-        wake(_TASK, expires=_WAKE_SECONDS)
-    stored = complete(waiting) if waiting and not keys.is_queueing else set(created)
-    outcomes: dict[int, StoreResult] = {}
-    for position, item in enumerate(sealed):
-        if item.record_id in stored:  # a second submission of this id in this call is a replay or a conflict
-            stored.discard(item.record_id)
-            outcomes[position] = _taken(item, is_queued=keys.is_queueing)
-    known_ids = {position: item.record_id for position, item in enumerate(sealed) if position not in outcomes}
-    if known_ids:
-        existing = _existing(organization_id, set(known_ids.values()), created)
-        read = selectors.read_ahead(existing.values())
-        for pk in set(known_ids.values()):  # read once, however many submissions have its id
-            of_one = {position: submissions[position] for position, of in known_ids.items() if of == pk}
-            outcomes |= _judge(of_one, existing[pk], read)
-    return [outcomes[position] for position in range(len(sealed))]
+    steps = take(Way(keys, Place.of_new_records(keys), on_insert), submissions)
+    try:
+        steps.send(None)  # runs all of them, because no step of a thread suspends
+    except StopIteration as end:
+        results: list[StoreResult] = end.value
+        return results
+    raise AssertionError("a step in a thread was suspended")
 
 
 def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
@@ -133,38 +194,6 @@ def foretell(*, organization_id: uuid.UUID, submission: Submission) -> Status:
     if result.status is Status.UNAVAILABLE and result.fault:
         raise result.fault
     return result.status
-
-
-def _insert(records: list[NewRecord], on_insert: Callable[[uuid.UUID], None] | None) -> set[uuid.UUID]:
-    if on_insert is None:
-        return insert(records)  # one statement, which needs no transaction
-    with transaction.atomic():
-        created = insert(records)
-        for record_id in created:
-            on_insert(record_id)
-    return created
-
-
-def _taken(sealed: Sealed, *, is_queued: bool) -> StoreResult:
-    if is_queued:
-        return StoreResult(Status.QUEUED, sealed.record_id, is_new=True)
-    receipt = selectors.receipt_of(sealed, sealed.payload_salt)
-    return StoreResult(Status.CREATED, sealed.record_id, receipt, is_new=True)
-
-
-def _existing(organization_id: uuid.UUID, ids: set[uuid.UUID], tried: set[uuid.UUID]) -> dict[uuid.UUID, Entry]:
-    """Return the rows of existing records, after completing the unfinished ones that this call has not tried.
-
-    Completing takes no lease, because another request may hold it: both put the same bytes, and either may mark them
-    stored.
-    """
-    rows = Entry.objects.for_organization(organization_id)
-    entries = rows.in_bulk(ids)
-    if unfinished := [e.pk for e in entries.values() if e.state == Entry.State.RESERVED and e.pk not in tried]:
-        waiting = WaitingObject.objects.for_organization(organization_id).filter(pk__in=unfinished)
-        complete(list(waiting.select_related("record")))
-        entries = rows.in_bulk(ids)
-    return entries
 
 
 def _judge(

@@ -73,26 +73,29 @@ def ingest(*, caller: Caller, raw: bytes, source: str) -> Acceptance:
     """
     submission = records.submission(raw, source)
     (result,) = store_records(organization_id=caller.organization_id, submissions=[submission])
-    if result.fault:
-        raise result.fault
-    if result.status is Status.CONFLICT:
-        _record_conflict(caller, result, source)
-        raise RecordConflict
-    return Acceptance(submission.identity, result.record_id, result.receipt, result.is_new)
+    return _acceptance(caller, submission, result)
 
 
 @requires(Permission.INGEST_RECORDS)
-async def ingest_in_group(*, caller: Caller, raw: bytes, source: str, store: GroupStore) -> Acceptance | None:
-    """Take a new record into custody from an event loop. Returns None if `ingest` has to handle the record: it is not
-    new, or storing it failed.
+async def ingest_in_group(*, caller: Caller, raw: bytes, source: str, store: GroupStore) -> Acceptance:
+    """Take a new record into custody from an event loop.
 
     Raises:
+        Undecided: the record is not new, or storing it failed. `ingest` decides.
         Invalid: the bytes are no acceptable record.
         Fault, django.db.Error: as `GroupStore.store`.
     """
     submission = records.submission(raw, source)
-    receipt = await store.store(caller.organization_id, submission)
-    return Acceptance(submission.identity, receipt.record_id, receipt, is_new=True) if receipt else None
+    return _acceptance(caller, submission, await store.store(caller.organization_id, submission))
+
+
+def _acceptance(caller: Caller, submission: Submission, result: StoreResult) -> Acceptance:
+    if result.fault:
+        raise result.fault
+    if result.status is Status.CONFLICT:
+        _record_conflict(caller, result, submission.source)
+        raise RecordConflict
+    return Acceptance(submission.identity, result.record_id, result.receipt, result.is_new)
 
 
 @requires(Permission.INGEST_RECORDS)

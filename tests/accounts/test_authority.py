@@ -120,6 +120,7 @@ UNGUARDED = {
         "custody.services.sign.sign_queued",
         "custody.services.store.foretell",
         "custody.services.store.store_records",
+        "custody.services.store.take",
     },
     "It is a step of services that have a caller, within their transactions.": {
         "accounts.services.guards.change",

@@ -58,7 +58,7 @@ def test_rows_are_stored_unchanged(organization, sealed, count):
         new_record(organization, sealed=sealed, action='Ä "quoted"\n{}\\', decided_at=timezone.now() if n % 2 else None)
         for n in range(count)
     ]
-    assert insert(records) == {record.entry.record_id for record in records}
+    assert insert(records) == [True] * count
     assert [as_stored(record) for record in records] == [as_given(record) for record in records]
 
 
@@ -67,8 +67,17 @@ def test_an_existing_record_is_not_changed(organization, others):
     known, *new = records = [new_record(organization) for _ in range(1 + others)]
     insert([known])
     again = NewRecord(known.entry, SealedObject(key=known.sealed.key, body=b"other"), known.index_row)
-    assert insert([again, *new]) == {record.entry.record_id for record in new}
+    assert insert([again, *new]) == [False] + [True] * others
     assert [as_stored(record) for record in records] == [as_given(record) for record in records]
+
+
+@pytest.mark.parametrize("sealed", [SealedObject, WaitingObject])
+def test_of_several_records_with_one_id_only_the_first_is_inserted(organization, sealed):
+    first, other = new_record(organization), new_record(organization)
+    again = new_record(organization, sealed=sealed)
+    again.entry.record_id = again.index_row.record_id = first.entry.record_id
+    assert insert([first, again, other]) == [True, False, True]
+    assert as_stored(first) == as_given(first)
 
 
 def test_records_of_several_organizations_are_inserted_together(organization, other_api):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from custody import services, vaults
 from custody.models import Entry, StorageTarget, WaitingObject
 from custody.services import GroupStore, recalling, searching
+from custody.services.group_store import _GroupWay
 from custody.vaults import storage_targets
 from decisions.models import Decision
 from tests.support.unguarded import unguarded
@@ -130,9 +131,9 @@ def test_records_share_commits_again_once_the_bucket_was_searched(api, buckets):
     store = GroupStore()
 
     def is_direct():
-        store._custodies.clear()
+        store._ways.clear()
         store._look_up(api.organization.pk)
-        return store._custodies.last(api.organization.pk).place is not None
+        return isinstance(store._ways.last(api.organization.pk), _GroupWay)
 
     assert not is_direct()
     buckets.search()
