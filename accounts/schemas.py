@@ -4,13 +4,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils import timezone
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AliasPath, BeforeValidator, Field
 
-from accounts.models import MAX_KEY_NAME
+from accounts.models import MAX_KEY_NAME, ApiKey
 from accounts.roles import MEMBER_ROLES, Role
 from config.http.cursors import Page
-from config.http.schemas import Answer, QueryString, RequestBody
-from config.http.timestamps import MomentInBody
+from config.http.schemas import SAME_OBJECT, Answer, Id, QueryString, RequestBody
+from config.http.timestamps import MomentInBody, Timestamp
 
 
 def _mail_address(value: str) -> str:
@@ -108,16 +108,20 @@ class ListPage(Page):
     """A list without filters."""
 
 
+def _key_id(key: ApiKey | None) -> str | None:
+    return key.key_id if key else None
+
+
 class KeyOut(Answer):
     key_id: str
     name: str
     role: str
     created_by: str
-    made_by_key: str | None
-    created_at: str
-    last_used_at: str | None
-    expires_at: str | None
-    revoked_at: str | None
+    made_by_key: Annotated[str | None, BeforeValidator(_key_id)] = Field(validation_alias="making_key")
+    created_at: Timestamp
+    last_used_at: Timestamp | None
+    expires_at: Timestamp | None
+    revoked_at: Timestamp | None
 
 
 class NewKeyOut(KeyOut):
@@ -145,7 +149,7 @@ class SignedIn(Answer):
 
 
 class OrganizationOut(Answer):
-    id: str
+    id: Id
     slug: str
     name: str
 
@@ -156,7 +160,7 @@ class LooseningOut(Answer):
     guard: str
     to: Any
     asked_by: str
-    takes_effect_at: str
+    takes_effect_at: Timestamp
 
 
 class OrganizationSettings(OrganizationOut):
@@ -165,30 +169,30 @@ class OrganizationSettings(OrganizationOut):
 
 
 class MemberOut(Answer):
-    member_id: str
-    email: str
-    name: str
+    member_id: Id = Field(validation_alias="pk")
+    email: str = Field(validation_alias=AliasPath("user", "email"))
+    name: str = Field(validation_alias=AliasPath("user", "name"))
     role: str
-    created_at: str
+    created_at: Timestamp
 
 
 class MadeKey(Answer):
     key_id: str
     name: str
     role: str
-    revoked_at: str | None
+    revoked_at: Timestamp | None
 
 
 class MadeInvite(Answer):
-    invite_id: str
+    invite_id: Id = Field(validation_alias="pk")
     email: str
     role: str
-    revoked_at: str | None
+    revoked_at: Timestamp | None
 
 
 class MadeMember(Answer):
-    member_id: str
-    email: str
+    member_id: Id = Field(validation_alias="pk")
+    email: str = Field(validation_alias=AliasPath("user", "email"))
     role: str
 
 
@@ -229,13 +233,13 @@ class Me(Answer):
 
 
 class InviteOut(Answer):
-    invite_id: str
+    invite_id: Id = Field(validation_alias="pk")
     email: str
     role: str
     status: str
     created_by: str
-    created_at: str
-    expires_at: str
+    created_at: Timestamp
+    expires_at: Timestamp
 
 
 class InviteList(Answer):
@@ -244,17 +248,17 @@ class InviteList(Answer):
 
 
 class OnboardingOut(Answer):
-    dismissed: bool
-    opened: bool
-    verified: bool
+    dismissed: bool = Field(validation_alias="onboarding_dismissed")
+    opened: bool = Field(validation_alias="onboarding_opened")
+    verified: bool = Field(validation_alias="onboarding_verified")
 
 
 class SessionOut(Answer):
-    session_id: str
+    session_id: Id = Field(validation_alias="pk")
     client: str
     agent: str
-    created_at: str
-    last_seen_at: str
+    created_at: Timestamp
+    last_seen_at: Timestamp
     current: bool
 
 
@@ -264,16 +268,16 @@ class SessionList(Answer):
 
 
 class Actor(Answer):
-    kind: str
-    id: str
-    label: str
+    kind: str = Field(validation_alias="actor_kind")
+    id: str = Field(validation_alias="actor_id")
+    label: str = Field(validation_alias="actor_label")
 
 
 class AuditEventOut(Answer):
-    event_id: str
-    at: str
+    event_id: Id = Field(validation_alias="pk")
+    at: Timestamp
     verb: str
-    actor: Actor
+    actor: Actor = Field(validation_alias=SAME_OBJECT)
     object_kind: str
     object_id: str
     detail: dict[str, Any]

@@ -3,14 +3,13 @@
 from dataclasses import asdict
 from typing import Any
 
-from accounts.presenters import loosenings
 from config.errors import DomainError, Fault
 from config.http.timestamps import rfc3339
 from notices import check_results, follow_up, selectors
 from notices.check_results import CheckResult
 from notices.deadlines import Deadline
 from notices.letters import render_html, render_text
-from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, NoticeSettings, ReviewRequest, Step
+from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, ReviewRequest, Step
 from notices.packs import Pack
 from notices.previews import Preview
 from notices.readability import Readabilities, Readability, readability_of
@@ -218,21 +217,6 @@ def review_request(row: ReviewRequest) -> dict[str, Any]:
 def review_request_with_words(row: ReviewRequest) -> dict[str, Any]:
     """Return a request with the person's message, for members who may answer it."""
     return {**review_request(row), "message": row.message, "email": row.email}
-
-
-def settings(row: NoticeSettings) -> dict[str, Any]:
-    return {
-        "default_pack": row.default_pack,
-        "placeholders": row.placeholders,
-        "require_grants": row.require_grants,
-        "require_other_key": row.require_other_key,
-        "require_acknowledged": row.require_acknowledged,
-        "at_risk_days": row.at_risk_days,
-        "sensitive_fields": row.sensitive_fields,
-        "printable_fields": row.printable_fields,
-        "signatory": row.signatory,
-        "loosenings": loosenings(row),
-    }
 
 
 def pack(row: Pack) -> dict[str, Any]:

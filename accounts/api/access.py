@@ -1,7 +1,6 @@
 """Sign-in, sign-out, sessions, and the current caller."""
 
-from typing import Any
-
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from rest_framework.exceptions import NotAuthenticated
@@ -28,7 +27,6 @@ from config.errors import NotFound
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import ANYBODY, Resource, operation
-from config.http.timestamps import rfc3339
 
 
 class SignIn(Resource):
@@ -88,22 +86,12 @@ class CurrentCaller(Resource):
     def show(self, request: Request) -> HttpResponse:
         caller = caller_of(request)
         organization = Organization.objects.get(pk=caller.organization_id)
-        return answer(
-            {
-                "kind": caller.actor.kind,
-                "label": caller.actor.label,
-                "role": caller.role,
-                "organization": {
-                    "id": str(organization.pk),
-                    "slug": organization.slug,
-                    "name": organization.name,
-                },
-                "permissions": [
-                    permission.name.lower() for permission in roles.Permission if roles.allows(caller.role, permission)
-                ],
-                "csrf_token": get_token(request._request) if caller.member_id else None,
-            }
+        allowed = [p.name.lower() for p in roles.Permission if roles.allows(caller.role, p)]
+        csrf_token = get_token(request._request) if caller.member_id else None
+        me = Me.of(
+            caller.actor, role=caller.role, organization=organization, permissions=allowed, csrf_token=csrf_token
         )
+        return answer(me)
 
 
 class Sessions(Resource):
@@ -124,11 +112,7 @@ class Sessions(Resource):
         answers={200: SessionList},
     )
     def list(self, request: Request) -> HttpResponse:
-        _require_person(request)
-        mine = sessions.of_person(request._request)
-        current = request._request.session.session_key
-        page = self.query(ListPage)
-        return answer(paginate(mine, page, moment="created_at", show=lambda row: _shown(row, current)))
+        return answer(paginate(_sessions(request), self.query(ListPage), moment="created_at", show=SessionList))
 
     @operation(
         "end_session",
@@ -138,26 +122,17 @@ class Sessions(Resource):
         errors=[404],
     )
     def end(self, request: Request, session_id: int) -> HttpResponse:
-        _require_person(request)
-        session = db.only(sessions.of_person(request._request).filter(pk=session_id))
+        session = db.only(_sessions(request).filter(pk=session_id))
         if session is None:
             raise NotFound("You have no session of this id.")
-        shown = _shown(session, request._request.session.session_key)
+        shown = SessionOut.of(session)
         sessions.end(session=session, because="revoked")
         return answer(shown)
 
 
-def _require_person(request: Request) -> None:
+def _sessions(request: Request) -> QuerySet[SignedInSession]:
+    """Return the sessions of the person who asks, with `current`. Raises NotAuthenticated: the caller is a key."""
     if not isinstance(request.user, User):
         raise NotAuthenticated("Only a person who signed in has sessions; an API key has none. Sign in at /sign-in/.")
-
-
-def _shown(row: SignedInSession, current: str | None) -> dict[str, Any]:
-    return {
-        "session_id": str(row.pk),
-        "client": row.client,
-        "agent": row.agent,
-        "created_at": rfc3339(row.created_at),
-        "last_seen_at": rfc3339(row.last_seen_at),
-        "current": row.session_key == current,
-    }
+    is_current = Q(session_key=request._request.session.session_key)
+    return sessions.of_person(request._request).annotate(current=is_current)

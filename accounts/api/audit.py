@@ -13,7 +13,7 @@ from config.http.cursors import Page, paginate
 from config.http.json_responses import answer, dump
 from config.http.resources import Resource, operation
 from config.http.schemas import QueryString, Text
-from config.http.timestamps import Moment, rfc3339
+from config.http.timestamps import Moment
 
 _FILTERS = {
     "verb": "verb",
@@ -48,7 +48,7 @@ class AuditTrail(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         query = self.query(AuditQuery)
-        return answer(paginate(_events(request, query), query, moment="at", show=_shown))
+        return answer(paginate(_events(request, query), query, moment="at", show=AuditList))
 
     @operation(
         "export_audit_events",
@@ -72,16 +72,4 @@ def _events(request: Request, query: AuditFilters) -> QuerySet[AuditEvent]:
 
 def _lines(events: QuerySet[AuditEvent]) -> Iterator[bytes]:
     for event in events.iterator():
-        yield dump(_shown(event)) + b"\n"
-
-
-def _shown(event: AuditEvent) -> dict[str, object]:
-    return {
-        "event_id": str(event.pk),
-        "at": rfc3339(event.at),
-        "verb": event.verb,
-        "actor": {"kind": event.actor_kind, "id": event.actor_id, "label": event.actor_label},
-        "object_kind": event.object_kind,
-        "object_id": event.object_id,
-        "detail": event.detail,
-    }
+        yield dump(AuditEventOut.of(event)) + b"\n"

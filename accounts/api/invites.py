@@ -18,7 +18,6 @@ from config.errors import NotFound
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import ANYBODY, Resource, operation
-from config.http.timestamps import rfc3339
 
 
 def _not_withdrawn(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[Invite]:
@@ -39,7 +38,7 @@ class Invites(Resource):
     def create(self, request: Request) -> HttpResponse:
         body = self.body(InviteIn)
         made = invites.invite(caller=caller_of(request), email=body.email, role=Role(body.role))
-        return answer(_shown(made), status=201)
+        return answer(InviteOut.of(made), status=201)
 
     @operation(
         "list_invites",
@@ -50,7 +49,7 @@ class Invites(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         rows = Invite.objects.for_organization(caller_of(request).organization_id)
-        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=_shown))
+        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=InviteList))
 
     @operation(
         "revoke_invite",
@@ -64,7 +63,7 @@ class Invites(Resource):
         invite = db.only(Invite.objects.for_organization(caller.organization_id).filter(pk=invite_id))
         if invite is None:
             raise NotFound("There is no invitation of this id in your organization.")
-        return answer(_shown(invites.revoke_invite(caller=caller, invite=invite)))
+        return answer(InviteOut.of(invites.revoke_invite(caller=caller, invite=invite)))
 
     @operation(
         "accept_invite",
@@ -80,15 +79,3 @@ class Invites(Resource):
         sent = answer({"status": "code_required"})
         remember(sent, browser)
         return sent
-
-
-def _shown(invite: Invite) -> dict[str, Any]:
-    return {
-        "invite_id": str(invite.pk),
-        "email": invite.email,
-        "role": invite.role,
-        "status": invite.status,
-        "created_by": invite.created_by,
-        "created_at": rfc3339(invite.created_at),
-        "expires_at": rfc3339(invite.expires_at),
-    }

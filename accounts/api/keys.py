@@ -8,7 +8,6 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from accounts import services
-from accounts.api.lineage_answer import shown_made
 from accounts.authentication import caller_of
 from accounts.idempotency import idempotent_while
 from accounts.models import ApiKey
@@ -19,7 +18,6 @@ from config.errors import NotFound
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from config.http.timestamps import rfc3339
 
 
 def _working(organization_id: uuid.UUID, made: Mapping[str, Any]) -> QuerySet[ApiKey]:
@@ -42,7 +40,7 @@ class ApiKeys(Resource):
         caller, body = caller_of(request), self.body(KeyIn)
         role = Role(body.role) if body.role else caller.role
         key, token = services.create_api_key(caller=caller, name=body.name, role=role, expires_at=body.expires_at)
-        return answer({**_shown(key), "api_key": token}, status=201)
+        return answer(NewKeyOut.of(key, api_key=token), status=201)
 
     @operation(
         "list_api_keys",
@@ -53,7 +51,7 @@ class ApiKeys(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         keys = ApiKey.objects.for_organization(caller_of(request).organization_id).select_related("making_key")
-        return answer(paginate(keys, self.query(ListPage), moment="created_at", show=_shown))
+        return answer(paginate(keys, self.query(ListPage), moment="created_at", show=KeyList))
 
     @operation(
         "revoke_api_key",
@@ -64,22 +62,9 @@ class ApiKeys(Resource):
     )
     def revoke(self, request: Request, key_id: str) -> HttpResponse:
         caller = caller_of(request)
-        key = db.only(ApiKey.objects.for_organization(caller.organization_id).filter(key_id=key_id))
+        keys = ApiKey.objects.for_organization(caller.organization_id).select_related("making_key")
+        key = db.only(keys.filter(key_id=key_id))
         if key is None:
             raise NotFound("There is no API key of this id in your organization.")
         made = services.revoke_api_key(caller=caller, key=key)
-        return answer({**_shown(key), **shown_made(made)})
-
-
-def _shown(key: ApiKey) -> dict[str, Any]:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "role": key.role,
-        "created_by": key.created_by,
-        "made_by_key": key.making_key.key_id if key.making_key else None,
-        "created_at": rfc3339(key.created_at),
-        "last_used_at": rfc3339(key.last_used_at),
-        "expires_at": rfc3339(key.expires_at),
-        "revoked_at": rfc3339(key.revoked_at),
-    }
+        return answer(RevokedKey.of(key, **made._asdict()))

@@ -1,9 +1,6 @@
-from typing import Any
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.api.lineage_answer import shown_made
 from accounts.authentication import caller_of
 from accounts.models import Member
 from accounts.roles import Permission, Role
@@ -14,7 +11,6 @@ from config.errors import NotFound
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from config.http.timestamps import rfc3339
 
 
 class Members(Resource):
@@ -27,7 +23,7 @@ class Members(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         rows = Member.objects.for_organization(caller_of(request).organization_id).select_related("user")
-        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=_shown))
+        return answer(paginate(rows, self.query(ListPage), moment="created_at", show=MemberList))
 
     @operation(
         "change_member_role",
@@ -45,7 +41,7 @@ class Members(Resource):
             role=Role(body.role),
             keep_keys=body.keep_keys,
         )
-        return answer({**_shown(changed), **shown_made(made)})
+        return answer(ChangedMember.of(changed, **made._asdict()))
 
     @operation(
         "remove_member",
@@ -60,7 +56,7 @@ class Members(Resource):
         removed, made = members.remove_member(
             caller=caller_of(request), member=_member(request, member_id), keep_keys=keep_keys
         )
-        return answer({**_shown(removed), **shown_made(made)})
+        return answer(ChangedMember.of(removed, **made._asdict()))
 
 
 def _member(request: Request, member_id: int) -> Member:
@@ -69,13 +65,3 @@ def _member(request: Request, member_id: int) -> Member:
     if member is None:
         raise NotFound("There is no member of this id in your organization.")
     return member
-
-
-def _shown(member: Member) -> dict[str, Any]:
-    return {
-        "member_id": str(member.pk),
-        "email": member.user.email,
-        "name": member.user.name,
-        "role": member.role,
-        "created_at": rfc3339(member.created_at),
-    }

@@ -1,14 +1,11 @@
 """The caller's organization, and the onboarding flags."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts import selectors, services
 from accounts.authentication import caller_of
-from accounts.models import Member, Organization
-from accounts.presenters import loosenings
+from accounts.models import Organization
 from accounts.roles import Permission
 from accounts.schemas import OnboardingIn, OnboardingOut, OrganizationPatch, OrganizationSettings
 from config.http.json_responses import answer
@@ -46,7 +43,7 @@ class Onboarding(Resource):
         answers={200: OnboardingOut},
     )
     def show(self, request: Request) -> HttpResponse:
-        return answer(_flags(selectors.first_steps_of(caller_of(request))))
+        return answer(OnboardingOut.of(selectors.first_steps_of(caller_of(request))))
 
     @operation(
         "update_onboarding",
@@ -58,23 +55,9 @@ class Onboarding(Resource):
     )
     def update(self, request: Request) -> HttpResponse:
         flags = self.body(OnboardingIn).model_dump(exclude_unset=True)
-        return answer(_flags(services.update_onboarding(caller=caller_of(request), flags=flags)))
+        return answer(OnboardingOut.of(services.update_onboarding(caller=caller_of(request), flags=flags)))
 
 
-def _settings(request: Request) -> dict[str, Any]:
+def _settings(request: Request) -> OrganizationSettings:
     organization = Organization.objects.get(pk=caller_of(request).organization_id).settled()
-    return {
-        "id": str(organization.pk),
-        "slug": organization.slug,
-        "name": organization.name,
-        "second_factor_required": organization.second_factor_required,
-        "loosenings": loosenings(organization),
-    }
-
-
-def _flags(row: Member | Organization) -> dict[str, Any]:
-    return {
-        "dismissed": row.onboarding_dismissed,
-        "opened": row.onboarding_opened,
-        "verified": row.onboarding_verified,
-    }
+    return OrganizationSettings.of(organization, loosenings=organization.waiting())

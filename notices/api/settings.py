@@ -5,7 +5,7 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from notices import presenters, selectors, services
+from notices import models, presenters, selectors, services
 from notices.api.parameters import pack_named
 from notices.packs import packs
 from notices.schemas import NoticeSettingsIn, NoticeSettingsOut, PackList
@@ -19,7 +19,7 @@ class NoticeSettings(Resource):
         answers={200: NoticeSettingsOut},
     )
     def retrieve(self, request: Request) -> HttpResponse:
-        return answer(presenters.settings(selectors.settings_of(caller_of(request).organization_id)))
+        return answer(_shown(selectors.settings_of(caller_of(request).organization_id)))
 
     @operation(
         "set_notice_settings",
@@ -32,7 +32,7 @@ class NoticeSettings(Resource):
         body = self.body(NoticeSettingsIn)
         if body.default_pack is not None:
             pack_named(body.default_pack, "default_pack")
-        return answer(presenters.settings(services.change_settings(caller=caller_of(request), **body.model_dump())))
+        return answer(_shown(services.change_settings(caller=caller_of(request), **body.model_dump())))
 
 
 class Packs(Resource):
@@ -44,3 +44,7 @@ class Packs(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         return answer({"items": [presenters.pack(pack) for pack in packs().values()]})
+
+
+def _shown(settings: models.NoticeSettings) -> NoticeSettingsOut:
+    return NoticeSettingsOut.of(settings, loosenings=settings.waiting())
