@@ -83,7 +83,7 @@ def test_a_recipient_that_is_longer_than_an_address_is_refused_and_not_repeated(
 
 
 @each_case("case", TOO_LONG)
-def test_no_door_of_the_service_takes_it(recorded, draft, member, case):
+def test_no_service_function_accepts_a_long_recipient(recorded, draft, member, case):
     with pytest.raises(RecipientTooLong):
         services.set_recipient(notice=stored(recorded, draft), recipient=TOO_LONG[case], caller=member)
 
@@ -94,7 +94,7 @@ def test_the_longest_address_is_taken_and_printed_whole(recorded):
     assert done(approve(recorded, notice))["state"] == "approved"
 
 
-def test_the_form_says_what_is_too_long_and_keeps_what_was_entered(recorded, signed_in):
+def test_the_form_names_a_field_that_is_too_long_and_keeps_the_input(recorded, signed_in):
     notice, browser = drafted(recorded), signed_in(Role.EDITOR)
     many = "\r\n".join(f"line {number}" for number in range(9))
     answer = do(browser, notice, "recipient", recipient_address=many)
@@ -117,7 +117,7 @@ def older(recorded) -> dict:
     return notice
 
 
-def test_an_older_one_is_cut_in_the_letter_and_says_so(recorded, older):
+def test_an_older_long_recipient_is_cut_in_the_letter_and_marked(recorded, older):
     for form in ("html", "text", "pdf"):
         assert recorded.get(f"/v1/notices/{older['notice_id']}/letter", format=form).status_code == 200
     fields = printed_fields(Notice.objects.get().recipient)
@@ -126,7 +126,7 @@ def test_an_older_one_is_cut_in_the_letter_and_says_so(recorded, older):
     assert (len(fields["reference"]), fields["reference"][-1]) == (256, "…")
 
 
-def test_an_older_one_is_shortened_before_the_notice_is_approved_or_mailed(recorded, older, signed_in):
+def test_an_older_long_recipient_blocks_approval_and_mail_until_shortened(recorded, older, signed_in):
     browser = signed_in(Role.APPROVER)
     assert "8 lines of 80 characters" in refused(approve(recorded, older))
     assert "8 lines of 80 characters" in browser.get(page(older)).content.decode()
@@ -154,11 +154,11 @@ def test_only_name_and_address_change(recorded, sent, other):
     assert not Step.objects.exists()
 
 
-def test_what_was_there_does_not_go(recorded, sent):
+def test_existing_fields_of_a_recipient_cannot_be_removed(recorded, sent):
     refused(readdress(recorded, sent, {"name": "A. Person"}))
 
 
-def test_the_change_is_kept_with_who_made_it_and_without_what_it_says(recorded, sent, signed_in):
+def test_the_audit_of_a_change_has_the_actor_and_no_address(recorded, sent, signed_in):
     editor = signed_in(Role.EDITOR, "editor@bank.example")
     done(readdress(editor, sent, REFERENCE | {"name": "Canary Person", "email": "canary@home.example"}))
     (recipient_step,) = shown(recorded, sent, "/history")["steps"]
@@ -201,7 +201,7 @@ def test_the_contact_is_sealed_and_a_later_one_is_not_in_the_letter(recorded):
     assert sealed(notice)["letter"]["sender"] == "1 Bank Street\nbank@bank.example"
 
 
-def test_it_is_the_contact_of_the_approval_even_if_custody_takes_the_notice_later(recorded, monkeypatch):
+def test_the_contact_at_approval_is_sealed_even_if_custody_is_late(recorded, monkeypatch):
     contact(recorded, "1 Bank Street")
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     notice = done(approve(recorded, drafted(recorded)))
@@ -212,7 +212,7 @@ def test_it_is_the_contact_of_the_approval_even_if_custody_takes_the_notice_late
     assert "won" not in text(recorded, notice)
 
 
-def test_where_no_contact_was_set_none_appears_later(recorded):
+def test_a_contact_set_after_approval_is_not_in_the_letter(recorded):
     notice = done(approve(recorded, drafted(recorded)))
     before = text(recorded, notice)
     contact(recorded, "You have won.")
@@ -228,7 +228,7 @@ def test_the_page_confirms_a_letter_after_a_change_of_the_contact(recorded, clie
     assert client.get(address).content.decode().partition('"html_digest"')[2][:80] == before
 
 
-def test_a_notice_from_before_the_contact_was_sealed_has_that_of_the_settings(recorded, monkeypatch):
+def test_a_notice_without_a_sealed_contact_has_that_of_the_settings(recorded, monkeypatch):
     contact(recorded, "1 Bank Street")
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     notice = done(approve(recorded, drafted(recorded)))

@@ -35,7 +35,7 @@ def denial(api):
     return taken_sample(api, "synthetic-prior-authorization-03")  # its record gives 65 days
 
 
-def test_until_the_day_that_the_record_gives_for_an_appeal_it_is_not_disposed_of(api, denial):
+def test_a_record_is_kept_until_its_own_last_day_to_appeal(api, denial):
     until = (delivered(api, denial).delivered_at + timedelta(days=65)).date()
     assert obstacles(api, denial) == [f"The person can appeal until {until}."]
     with time_machine.travel(timezone.now() + timedelta(days=64, hours=23)):
@@ -44,7 +44,7 @@ def test_until_the_day_that_the_record_gives_for_an_appeal_it_is_not_disposed_of
         assert obstacles(api, denial) == []
 
 
-def test_where_the_record_gives_none_the_organizations_own_days_count(api):
+def test_a_record_without_appeal_days_uses_those_of_the_organization(api):
     fill_in_names(api, "us_health_denial")
     done(api.ingest(RECORD))
     delivered(api, "loan-1")
@@ -58,13 +58,13 @@ def test_where_the_record_gives_none_the_organizations_own_days_count(api):
         assert obstacles(api, "loan-1") == []
 
 
-def test_a_letter_that_came_back_begins_no_time_to_appeal(api, denial):
+def test_a_returned_letter_starts_no_time_to_appeal(api, denial):
     delivery = delivered(api, denial)
     Delivery.objects.filter(pk=delivery.pk).update(returned_at=timezone.now())
     assert obstacles(api, denial) == []
 
 
-def test_a_letter_that_speaks_of_no_appeal_stands_in_nobodys_way(api):
+def test_a_letter_without_an_appeal_blocks_no_disposal(api):
     done(api.ingest(RECORD))
     delivered(api, "loan-1")
     assert obstacles(api, "loan-1") == []

@@ -51,7 +51,7 @@ def test_a_draft_is_approved_in_review_or_without(api, notice, submitted):
     assert done(approve(api, notice))["state"] == "approved"
 
 
-def test_changes_are_asked_for_with_a_reason_and_the_notice_is_a_draft_again(api, notice):
+def test_requesting_changes_with_a_reason_makes_the_notice_a_draft(api, notice):
     step(api, notice, "submit")
     assert done(step(api, notice, "request-changes", {"reason": "Name the income.", "revision": 1}))["state"] == "draft"
     steps = shown(api, notice, "/history")["steps"]
@@ -61,13 +61,13 @@ def test_changes_are_asked_for_with_a_reason_and_the_notice_is_a_draft_again(api
     ]
 
 
-def test_changes_are_asked_for_only_in_review(api, notice):
+def test_changes_can_be_requested_only_in_review(api, notice):
     assert "still a draft" in refused(step(api, notice, "request-changes", {"reason": "Name the income."}))
     assert shown(api, notice, "/history")["steps"] == []
 
 
 @each_case("reason", ["", " \n", None])
-def test_changes_are_not_asked_for_without_a_reason(api, notice, reason):
+def test_requesting_changes_needs_a_reason(api, notice, reason):
     step(api, notice, "submit")
     answer = step(api, notice, "request-changes", {"reason": reason})
     assert (answer.status_code, shown(api, notice)["state"]) == (422, "in_review")
@@ -77,7 +77,7 @@ def test_changes_are_not_asked_for_without_a_reason(api, notice, reason):
         )
 
 
-def test_changes_of_a_revision_that_was_edited_since_are_not_asked_for(api, notice):
+def test_requesting_changes_of_an_old_revision_is_refused(api, notice):
     edit(api, notice, title="New")
     step(api, notice, "submit")
     body = {"reason": "Name the income.", "revision": 1}
@@ -86,7 +86,7 @@ def test_changes_of_a_revision_that_was_edited_since_are_not_asked_for(api, noti
 
 
 @each_case("then", ["submit", "request-changes"])
-def test_what_is_approved_does_not_go_back(api, approved, then):
+def test_an_approved_notice_cannot_return_to_review(api, approved, then):
     assert "approved" in refused(step(api, approved, then, {"reason": "Too late."}))
 
 
@@ -124,14 +124,14 @@ def test_a_source_that_leads_nowhere_blocks_approval(api, notice):
     assert "outcome.nowhere" in refused(approve(api, notice))
 
 
-def test_what_the_law_asks_for_blocks_approval_until_it_is_there(api):
+def test_a_missing_legal_element_blocks_approval(api):
     decision_id = taken_sample(api, "synthetic-insurance-04")
     assert "1002.9" in refused(approve(api, drafted(api, decision_id, pack="us_ecoa_fcra")))
     fill_in_names(api, "us_ecoa_fcra")
     assert done(approve(api, drafted(api, decision_id)))["state"] == "approved"
 
 
-def test_a_pack_that_changed_since_the_notice_was_written_is_looked_at_before_approval(api, notice):
+def test_a_changed_pack_blocks_approval_until_the_next_edit(api, notice):
     notice = drafted(api, pack="eu_ai_act_86")
     Notice.objects.update(pack_version="2020.1", pack_digest="0" * 64)  # as if written before an upgrade
     assert "from 2020.1 to" in refused(approve(api, notice))
@@ -186,7 +186,7 @@ def element(checked: dict, name: str) -> dict:
     return next(item for item in checked["elements"] if item["id"] == name)
 
 
-def test_an_element_that_does_not_apply_blocks_no_longer_and_the_checklist_says_why(api, lacking, signed_in):
+def test_a_waived_element_blocks_nothing_and_the_checklist_shows_the_reason(api, lacking, signed_in):
     assert "1002.9(a)(2)(i)" in refused(approve(api, lacking))
     edited = done(exempt(api, lacking, specific_reasons="The reasons went out on 3 May."))
     item = element(edited, "specific_reasons")
@@ -198,7 +198,7 @@ def test_an_element_that_does_not_apply_blocks_no_longer_and_the_checklist_says_
     assert done(step(approver, lacking, "approve", seen))["state"] == "approved"
 
 
-def test_what_is_said_not_to_apply_stays_so_until_it_is_taken_back(api, lacking):
+def test_a_waiver_lasts_until_it_is_withdrawn(api, lacking):
     exempt(api, lacking, specific_reasons="They went out before.")
     assert element(done(edit(api, lacking, title="New")), "specific_reasons")["result"] == "not_applicable"
     assert element(done(exempt(api, lacking)), "specific_reasons")["result"] == "missing"
@@ -206,7 +206,7 @@ def test_what_is_said_not_to_apply_stays_so_until_it_is_taken_back(api, lacking)
     assert waived == [{}, *[{"specific_reasons": "They went out before."}] * 2, {}]
 
 
-def test_an_element_of_no_such_name_is_refused_with_those_there_are(api, lacking):
+def test_an_unknown_element_is_refused_with_the_known_ones(api, lacking):
     answer = exempt(api, lacking, nowhere="No such thing.")
     (problem,) = answer.json()["detail"]
     assert (answer.status_code, problem["loc"]) == (422, ["body", "elements", "nowhere"])
@@ -215,6 +215,6 @@ def test_an_element_of_no_such_name_is_refused_with_those_there_are(api, lacking
 
 
 @each_case("reason", ["", "  \n", None, "x" * 4001])
-def test_an_element_does_not_apply_without_a_reason(api, lacking, reason):
+def test_a_waiver_needs_a_reason(api, lacking, reason):
     assert exempt(api, lacking, specific_reasons=reason).status_code == 422
     assert shown(api, lacking)["revision"] == 1

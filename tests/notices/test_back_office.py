@@ -210,7 +210,7 @@ def test_no_role_does_what_the_matrix_does_not_allow(role, own, signed_in):
     assert bool(refused) == (role not in (Role.OWNER, Role.ADMIN))
 
 
-def test_who_owes_a_second_factor_looks_and_does_nothing(organization, own, signed_in):
+def test_a_member_without_their_second_factor_can_only_look(organization, own, signed_in):
     browser = signed_in(Role.OWNER)
     accounts.require_second_factor(caller=callers.system(organization.pk), required=True)
     token = browser.csrf_token("/account/sessions/")
@@ -251,7 +251,7 @@ def test_a_button_that_a_role_may_not_press_is_disabled_and_says_why(role, own, 
             assert "Your role" not in button, action.name
 
 
-def test_who_runs_the_platform_looks_and_does_not_act(own, signed_in):
+def test_a_platform_operator_can_only_look(own, signed_in):
     organization = own["notice"].organization
     runner = sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)
     runner.submit("/admin/", "/account/organization/", organization=str(organization.pk))
@@ -267,7 +267,7 @@ def test_who_runs_the_platform_looks_and_does_not_act(own, signed_in):
     assert everything() == before
 
 
-def test_who_runs_the_platform_and_picked_no_organization_sees_no_rows(own, other):
+def test_a_platform_operator_without_an_organization_sees_no_rows(own, other):
     runner = sign_in(User.objects.create(email="runner@platform.example", is_superuser=True).email)
     for kind in SEES:
         assert "own-word" not in runner.get(listed(kind)).content.decode()
@@ -276,7 +276,7 @@ def test_who_runs_the_platform_and_picked_no_organization_sees_no_rows(own, othe
         assert runner.get(reverse(f"admin:{name}")).status_code == 302
 
 
-def test_the_words_of_a_request_are_for_those_who_answer_it(own, signed_in):
+def test_only_roles_that_answer_requests_read_their_words(own, signed_in):
     message = ReviewRequest.objects.get().message
     assert message in signed_in(Role.EDITOR).get(row("reviewrequest", own)).content.decode()
     auditor = signed_in(Role.AUDITOR)

@@ -37,7 +37,7 @@ def test_a_delivery_is_recorded_as_it_happened(approved, signed_in):
     assert state(approved) == "delivered"
 
 
-def test_the_recipient_is_entered_on_the_page_and_stands_in_the_letter(approved, signed_in):
+def test_a_recipient_entered_on_the_page_is_in_the_letter(approved, signed_in):
     browser = signed_in(Role.EDITOR)
     entered = {"recipient_name": "Example Person", "recipient_address": " 2 Example Street \r\n\r\nExample City"}
     assert do(browser, approved, "recipient", **entered).status_code == 302
@@ -66,7 +66,7 @@ def test_the_reference_is_shown_and_cannot_be_entered_once_the_notice_is_approve
     assert Notice.objects.get().recipient == {"name": "A. Person", "reference": "Ref 7"}
 
 
-def test_the_reference_that_was_approved_stays(approved, signed_in):
+def test_the_approved_reference_stays(approved, signed_in):
     answer = do(signed_in(Role.EDITOR), approved, "recipient", recipient_reference="another", recipient_name="Kept")
     assert answer.status_code == 409
     assert 'value="Kept"' in answer.content.decode()
@@ -95,7 +95,7 @@ def test_an_impossible_delivery_is_refused_and_stays_on_the_page(approved, edito
     assert (state(approved), Delivery.objects.count()) == ("approved", 0)
 
 
-def test_a_letter_that_came_back_is_noted_with_the_reason(approved, signed_in):
+def test_a_returned_letter_is_recorded_with_the_reason(approved, signed_in):
     browser = signed_in(Role.EDITOR)
     do(browser, approved, "deliver", channel="post")
     came_back = page(approved, "return-delivery", Delivery.objects.get().pk)
@@ -132,7 +132,7 @@ def test_a_draft_is_made_on_the_page_of_a_decision(api, signed_in):
     assert Notice.objects.count() == 1
 
 
-def test_a_draft_about_a_reconsideration_goes_to_whom_the_letter_about_the_decision_went(api, api_for, signed_in):
+def test_a_reconsideration_draft_has_the_recipient_of_the_first_letter(api, api_for, signed_in):
     done(api.ingest(RECORD))
     person = {"name": "Example Person", "address": ["2 Example Street"], "reference": "person 7"}
     first = drafted(api, pack="ca_qc_12_1", language="fr", recipient=person)

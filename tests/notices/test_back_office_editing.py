@@ -110,7 +110,7 @@ def test_a_form_sent_as_it_was_opened_adopts_a_pack_that_has_changed(notice, edi
     assert Notice.objects.get().pack_version == notice["pack_version"]
 
 
-def test_what_is_left_alone_stays_as_it_is_beside_what_is_changed(api, notice, editor):
+def test_untouched_fields_keep_their_values_beside_changed_ones(api, notice, editor):
     done(edit(api, notice, main_factors=items(ODD, "Old."), rights=["On\ntwo lines.", "Another."]))
     before = last().content
     assert save(editor, notice, main_factors__1__statement="New.").status_code == 302
@@ -144,7 +144,7 @@ def test_sentences_are_removed_by_their_boxes_or_by_emptying_them(api, notice, e
     assert said() == ["c"]
 
 
-def test_what_is_not_finished_can_be_saved(api, notice, editor):
+def test_unfinished_lines_can_be_saved(api, notice, editor):
     done(edit(api, notice, main_factors=items("a")))
     save(editor, notice, main_factors__0__source="no.such.field")
     assert last().content["main_factors"] == [{"statement": "a", "source": "no.such.field"}]
@@ -170,7 +170,7 @@ def test_three_hundred_sentences_are_edited_as_three_are(api, notice, editor):
     assert len(said("inputs_used")) == 300
 
 
-def test_each_source_stands_with_the_value_that_it_leads_to(api, notice, editor):
+def test_each_source_is_shown_with_its_value(api, notice, editor):
     sources = ["events.application.loan_to_value", "events.moon", "events.application.self_employed"]
     done(edit(api, notice, main_factors=[{"statement": "x", "source": source} for source in sources]))
     body = editor.get(page(notice, "edit-notice")).content.decode()
@@ -220,7 +220,7 @@ def test_a_broken_form_is_refused_and_nothing_typed_is_lost(notice, editor, chan
     assert "Typed in vain?" in answer.content.decode()
 
 
-def test_whoever_was_overtaken_is_told_keeps_their_words_and_decides(api, notice, editor):
+def test_an_edit_conflict_is_shown_and_keeps_the_typed_words(api, notice, editor):
     opened = form(editor, notice)
     done(edit(api, notice, title="Theirs", deadline_note="Theirs too."))
     address = page(notice, "edit-notice")
@@ -237,7 +237,7 @@ def test_whoever_was_overtaken_is_told_keeps_their_words_and_decides(api, notice
     )  # fmt: skip
 
 
-def test_whoever_edits_a_notice_that_is_approved_meanwhile_keeps_their_words(api, notice, editor):
+def test_an_edit_of_a_notice_approved_meanwhile_keeps_the_typed_words(api, notice, editor):
     opened = form(editor, notice)
     done(approve(api, notice))
     answer = editor.post(page(notice, "edit-notice"), {**opened, "title": "Mine"})
@@ -269,7 +269,7 @@ def test_two_revisions_are_compared_word_by_word(api, notice, editor):
     assert "These revisions are identical." in same
 
 
-def test_of_many_lines_that_are_the_same_only_those_beside_a_change_are_shown(api, notice, editor):
+def test_a_comparison_shows_equal_lines_only_beside_a_change(api, notice, editor):
     before = [f"Sentence {n}." for n in range(50)]
     done(edit(api, notice, inputs_used=items(*before)))
     done(edit(api, notice, inputs_used=items(*before[:25], "Changed.", *before[26:])))
@@ -281,7 +281,7 @@ def test_of_many_lines_that_are_the_same_only_those_beside_a_change_are_shown(ap
 
 
 @each_case("asked", [{}, {"a": "0", "b": "99"}, {"a": "x", "b": "\x00"}])
-def test_what_is_no_revision_compares_the_last_two(api, notice, editor, asked):
+def test_an_unknown_revision_compares_the_last_two(api, notice, editor, asked):
     done(edit(api, notice, title="New"))
     body = editor.get(page(notice, "compare-notice"), asked).content.decode()
     assert "<ins>New</ins>" in body

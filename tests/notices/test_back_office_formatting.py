@@ -28,12 +28,12 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ("2025-11-20T12:00:00+00:00", "365 days late"),
     ],
 )
-def test_what_is_left_is_counted_in_days_of_the_calendar_and_under_a_day_in_hours(due_at, shown):
+def test_time_left_is_in_calendar_days_and_below_a_day_in_hours(due_at, shown):
     with time_machine.travel(NOON, tick=False):
         assert time_left(datetime.fromisoformat(due_at)) == shown
 
 
-def test_beneath_stands_the_date_and_what_is_late_is_marked():
+def test_the_date_is_shown_below_and_lateness_is_marked():
     with time_machine.travel(NOON, tick=False):
         late, open_ = (deadline(datetime(2026, 11, day, 23, 59, 59, tzinfo=UTC)) for day in (17, 29))
     assert '<span class="late">3 days late</span>' in late
@@ -49,5 +49,5 @@ def test_beneath_stands_the_date_and_what_is_late_is_marked():
         ("", ""),
     ],
 )
-def test_of_an_actor_the_label_is_shown(actor, label):
+def test_an_actor_is_shown_by_label(actor, label):
     assert label_of(actor) == label

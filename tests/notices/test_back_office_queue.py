@@ -54,7 +54,7 @@ def shown_in(browser, query: str = "") -> list[str]:
     return re.findall(r'/change/[^"]*">([\w-]+)<br>', browser.get(f"{QUEUE}{query}").content.decode())
 
 
-def test_what_is_late_comes_first_and_each_view_and_search_shows_its_notices(queue, signed_in):
+def test_late_notices_come_first_and_views_and_search_filter(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     expected = {
         "": ["late", "soon", "later", "approved", "reviewed", "open"],  # notices without a deadline come last
@@ -76,7 +76,7 @@ def test_what_is_late_comes_first_and_each_view_and_search_shows_its_notices(que
 
 
 @pytest.mark.once
-def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
+def test_the_queue_shows_days_problems_and_holders(queue, signed_in):
     browser = signed_in(Role.APPROVER)
     done(edit(browser, queue["soon"], inputs_used=[{"statement": "No source.", "source": "nowhere"}]))
     page_text = text(browser.get(QUEUE))
@@ -88,7 +88,7 @@ def test_the_queue_tells_days_problems_and_holders(queue, signed_in):
     assert shown_in(browser, "?queue=mine") == ["soon"]
 
 
-def test_the_queue_asks_as_often_for_ten_rows_as_for_one(api, notice, signed_in):
+def test_the_queue_runs_as_many_queries_for_ten_rows_as_for_one(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
     acting(api.organization, Role.EDITOR, "holder@bank.example")
 

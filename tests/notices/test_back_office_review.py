@@ -53,7 +53,7 @@ def reason_at(answer, label: str) -> str:
 # ── the review page ──
 
 
-def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, notice, signed_in):
+def test_each_sentence_is_shown_with_its_source_and_value(api, notice, signed_in):
     content = [
         {"statement": "The loan is too large.", "source": "events.application.loan_to_value"},
         {"statement": "You are <b>self</b>-employed.", "source": "events.application.self_employed"},
@@ -70,7 +70,7 @@ def test_beside_each_sentence_is_its_source_with_the_value_of_the_record(api, no
     assert "You are &lt;b&gt;self&lt;/b&gt;-employed." in answer.content.decode()
 
 
-def test_what_is_in_the_way_of_approval_is_told_first(api, notice, signed_in):
+def test_blocking_problems_are_shown_first(api, notice, signed_in):
     done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
     answer = signed_in(Role.APPROVER).get(page(notice))
     assert "Blocking approval The source events.moon leads nowhere in the record." in text(answer)
@@ -83,7 +83,7 @@ def in_order(answer, *passages: str) -> bool:
     return min(positions) >= 0 and positions == sorted(positions)
 
 
-def test_the_checklist_comes_before_the_verdicts_and_what_else_can_be_done_is_folded_away(api, notice, signed_in):
+def test_the_checklist_precedes_the_verdicts_and_other_actions_are_folded(api, notice, signed_in):
     done(edit(api, notice, main_factors=[{"statement": "The moon was full.", "source": "events.moon"}]))
     done(step(api, notice, "submit"))
     answer = signed_in(Role.APPROVER).get(page(notice))
@@ -91,13 +91,13 @@ def test_the_checklist_comes_before_the_verdicts_and_what_else_can_be_done_is_fo
     assert in_order(answer, ">Approve<", ">Request changes<", ">Withdraw</summary>", ">Not possible now<", ">Deliver<")
 
 
-def test_the_main_verdict_is_in_sight_even_for_those_who_cannot_give_it(api, notice, signed_in):
+def test_the_main_verdict_is_visible_even_when_disabled(api, notice, signed_in):
     done(step(api, notice, "submit"))
     answer = signed_in(Role.AUDITOR).get(page(notice))
     assert in_order(answer, 'id="verdict-title"', ">Approve<", "may not approve", ">Not possible now<", ">Withdraw<")
 
 
-def test_elements_that_do_not_apply_are_folded_away_unless_somebody_said_so(api, signed_in):
+def test_inapplicable_elements_are_folded_unless_a_member_waived_them(api, signed_in):
     fill_in_names(api, "us_ecoa_fcra")
     done(api.ingest(RECORD))
     draft = drafted(api)
@@ -108,9 +108,7 @@ def test_elements_that_do_not_apply_are_folded_away_unless_somebody_said_so(api,
     assert in_order(answer, "They were told on the telephone.", "<summary>Not applicable")
 
 
-def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_not_that_it_is_due(
-    api, approved, signed_in
-):
+def test_a_finished_notice_shows_approver_and_delivery_and_no_due_date(api, approved, signed_in):
     Notice.objects.update(due_at=timezone.now() + timedelta(days=9))
     browser = signed_in(Role.EDITOR)
     page_text = text(browser.get(page(approved)))
@@ -130,7 +128,7 @@ def test_a_finished_notice_says_who_approved_it_and_when_it_was_delivered_and_no
     assert in_order(answer, 'id="verdict-title"', ">Deliver again</summary>")
 
 
-def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
+def test_a_writer_cannot_approve_and_the_button_says_why(notice, signed_in):
     browser = signed_in(Role.OWNER)
     done(edit(browser, notice, title="Mine"))
     assert reason_at(browser.get(page(notice)), "Approve").startswith("You wrote or edited this notice")
@@ -140,7 +138,7 @@ def test_who_wrote_cannot_approve_and_the_button_says_so(notice, signed_in):
     assert (state(notice), Approval.objects.count()) == ("draft", 0)
 
 
-def test_where_grants_are_asked_for_the_button_says_that_one_is_missing(api, notice, signed_in):
+def test_where_grants_are_required_the_button_says_that_one_is_missing(api, notice, signed_in):
     guard(api.organization, require_grants=True)
     answer = signed_in(Role.APPROVER).get(page(notice))
     assert reason_at(answer, "Approve").startswith("You hold no authority grant")
@@ -158,7 +156,7 @@ def test_an_approval_keeps_comment_and_authority(notice, signed_in):
 
 
 @pytest.mark.parametrize(("name", "field"), [("approve", "comment"), ("request-changes", "reason")])
-def test_nobody_decides_about_words_they_have_not_seen(api, notice, signed_in, name, field):
+def test_a_verdict_about_an_older_revision_is_refused(api, notice, signed_in, name, field):
     browser = signed_in(Role.APPROVER)
     browser.get(page(notice))
     done(edit(api, notice, title="Another title"))
@@ -172,7 +170,7 @@ def test_nobody_decides_about_words_they_have_not_seen(api, notice, signed_in, n
     assert do(browser, notice, name, **{field: "Seen."}).status_code == 302
 
 
-def test_a_form_that_does_not_say_which_revision_it_showed_is_refused(notice, signed_in):
+def test_a_form_without_its_revision_is_refused(notice, signed_in):
     browser = signed_in(Role.APPROVER)
     for revision in ("", "x", "-1", "9" * 5000, "1.5"):
         answer = do(browser, notice, "approve", revision=revision, comment="Kept.")
@@ -181,7 +179,7 @@ def test_a_form_that_does_not_say_which_revision_it_showed_is_refused(notice, si
     assert not Approval.objects.exists()
 
 
-def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(api, notice, signed_in):
+def test_requesting_changes_without_a_reason_shows_the_error_at_its_field(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
     done(step(api, notice, "submit"))
     answer = do(browser, notice, "request-changes", reason="  ")
@@ -195,7 +193,7 @@ def test_changes_are_asked_for_with_a_reason_that_is_missed_at_its_field(api, no
     assert "asked for changes Say it simpler." in text(browser.get(page(notice)))
 
 
-def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
+def test_an_impossible_action_says_why_and_is_refused(notice, signed_in):
     browser = signed_in(Role.OWNER)
     impossible = {"deliver": "Deliver", "new-version": "New version", "request-changes": "Request changes"}
     for name, label in impossible.items():
@@ -208,7 +206,7 @@ def test_what_is_not_possible_now_says_so_and_is_refused(notice, signed_in):
     assert do(browser, notice, "submit").status_code == 409
 
 
-def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
+def test_a_member_assigns_a_notice_to_themselves_and_releases_it(notice, signed_in):
     browser = signed_in(Role.EDITOR)
     for label, holder in (("Assign to me", "editor@example-bank.example"), ("Unassign", None)):
         assert reason_at(browser.get(page(notice)), label) == ""
@@ -218,7 +216,7 @@ def test_a_member_takes_a_notice_and_lets_go_of_it(notice, signed_in):
         assert (row.holder and row.holder.user.email) == holder
 
 
-def test_letting_go_of_what_somebody_else_holds_by_now_takes_nothing_from_them(notice, signed_in):
+def test_releasing_a_notice_that_another_member_holds_changes_nothing(notice, signed_in):
     for role, take in ((Role.EDITOR, True), (Role.APPROVER, True), (Role.EDITOR, False)):
         do(signed_in(role), notice, "hold", take=str(take))
     assert Notice.objects.select_related("holder__user").get().holder.user.email == "approver@example-bank.example"
@@ -227,7 +225,7 @@ def test_letting_go_of_what_somebody_else_holds_by_now_takes_nothing_from_them(n
 # ── letters ──
 
 
-def test_the_preview_is_a_draft_with_a_policy_of_its_own(notice, signed_in):
+def test_the_preview_is_a_draft_with_a_strict_content_policy(notice, signed_in):
     answer = signed_in(Role.AUDITOR).get(page(notice, "notice-letter"))
     policy = answer["Content-Security-Policy"]
     assert style_hash() in policy
@@ -236,7 +234,7 @@ def test_the_preview_is_a_draft_with_a_policy_of_its_own(notice, signed_in):
     assert "DRAFT" in answer.content.decode().upper()
 
 
-def test_of_a_draft_there_is_nothing_to_prove_and_no_letter_of_an_unknown_kind(notice, approved, api, signed_in):
+def test_a_draft_has_no_proof_and_an_unknown_format_is_not_found(notice, approved, api, signed_in):
     browser = signed_in(Role.AUDITOR)
     draft = drafted(api)
     answer = browser.get(page(draft, "notice-letter"), {"format": "proof"})
@@ -248,7 +246,7 @@ def test_of_a_draft_there_is_nothing_to_prove_and_no_letter_of_an_unknown_kind(n
 # ── records that cannot be read ──
 
 
-def test_a_notice_about_a_record_that_is_gone_is_shown_and_can_be_withdrawn(notice, signed_in):
+def test_a_notice_about_a_destroyed_record_is_shown_and_can_be_withdrawn(notice, signed_in):
     record = Decision.objects.get().record
     with unguarded():
         vaults.current().delete(object_key(record.organization_id, record.pk))
@@ -269,7 +267,7 @@ def test_a_notice_about_a_record_that_is_gone_is_shown_and_can_be_withdrawn(noti
 # ── as large as they come ──
 
 
-def test_the_review_page_asks_as_often_for_a_hundred_sentences_as_for_five(api, notice, signed_in):
+def test_the_review_page_runs_as_many_queries_for_100_sentences_as_for_5(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
     browser.get(page(notice))
     done(edit(api, notice, main_factors=MANY[:5]))

@@ -62,7 +62,7 @@ def test_a_phrase_is_added_replaced_and_removed(owner):
     assert not Phrase.objects.exists()
 
 
-def test_a_phrase_that_cannot_be_is_refused_at_its_field_and_keeps_the_rest(owner):
+def test_an_invalid_phrase_is_refused_at_its_field_and_the_input_stays(owner):
     answer = owner.submit(PUT, **{**PHRASE, "key": ""})
     assert answer.status_code == 422
     assert 'id="id_key_error">This field is required.' in answer.content.decode()
@@ -106,7 +106,7 @@ def send(browser, table: str | bytes):
     return browser.submit(IMPORT, file=file)
 
 
-def test_a_table_is_taken_as_a_whole(owner):
+def test_a_phrase_table_is_imported_as_a_whole(owner):
     table = f'\ufeff{HEAD}\r\nen,R01,Größe.,,no,,\r\nde,R01,"Ein, Satz.\nZwei.",,,,\r\n'
     answer = send(owner, table)
     assert answer.status_code == 302
@@ -129,7 +129,7 @@ def test_a_table_is_taken_as_a_whole(owner):
         (f"{HEAD}\n" + "x" * settings.FILE_UPLOAD_MAX_MEMORY_SIZE, "Choose a file of less than 1 MiB."),
     ],
 )
-def test_a_table_that_cannot_be_taken_says_where_and_nothing_of_it_is(owner, table, message):
+def test_an_invalid_phrase_table_names_the_row_and_imports_nothing(owner, table, message):
     answer = send(owner, table)
     assert (answer.status_code, message in text(answer)) == (422, True), text(answer)[-600:]
     assert not Phrase.objects.exists()
@@ -138,7 +138,7 @@ def test_a_table_that_cannot_be_taken_says_where_and_nothing_of_it_is(owner, tab
 # ── grants ──
 
 
-def test_authority_is_granted_and_revoked_and_approvals_made_with_it_stand(api, notice, owner, signed_in):
+def test_authority_is_granted_and_revoked_and_its_approvals_remain(api, notice, owner, signed_in):
     approver = signed_in(Role.APPROVER)
     member = Member.objects.get(role=Role.APPROVER)
     entered = {"member": str(member.pk), "authority": "credit officer", "valid_from": "2026-01-01", "evidence": "Board"}
@@ -156,7 +156,7 @@ def test_authority_is_granted_and_revoked_and_approvals_made_with_it_stand(api, 
     assert "by an authority grant" in text(owner.get(page(notice)))
 
 
-def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(organization, owner):
+def test_grants_show_dates_alike_and_the_label_of_the_granter(organization, owner):
     member = add_person(organization, Role.APPROVER)
     owner.submit(GRANT, member=str(member.pk), authority="any", valid_from="2026-01-01", valid_to="2099-12-31")
     own = reverse("admin:notices_authoritygrant_change", args=[AuthorityGrant.objects.get().pk])
@@ -176,7 +176,7 @@ def test_grants_show_dates_alike_and_who_gave_them_without_the_kind_of_actor(org
         ({"member": "0"}, "not one of the available choices"),
     ],
 )
-def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(approver, owner, changes, message):
+def test_an_invalid_grant_is_refused_and_keeps_the_input(approver, owner, changes, message):
     entered = {"member": str(approver.pk), "authority": "any", "valid_from": "2026-01-01", "evidence": "Kept here"}
     answer = owner.submit(GRANT, **{**entered, **changes})
     assert (answer.status_code, message in text(answer)) == (422, True), text(answer)[-600:]
@@ -184,7 +184,7 @@ def test_a_grant_that_cannot_be_is_refused_and_keeps_what_was_entered(approver, 
     assert not AuthorityGrant.objects.exists()
 
 
-def test_nobody_grants_authority_to_themselves(owner):
+def test_a_member_cannot_grant_authority_to_themselves(owner):
     me = Member.objects.get(user__email="owner@example-bank.example")
     answer = owner.submit(GRANT, member=str(me.pk), authority="any", valid_from="2026-01-01")
     assert (answer.status_code, "You cannot grant authority to yourself" in text(answer)) == (422, True)
@@ -206,7 +206,7 @@ def test_settings_are_saved_with_the_names_that_the_packs_need(owner):
 @each_case(
     "changes", [{"default_pack": "nonesuch"}, {"at_risk_days": "-1"}, {"at_risk_days": ""}, {"text_contact": "a\x00b"}]
 )
-def test_settings_that_cannot_be_are_refused_and_kept_on_the_page(owner, changes):
+def test_invalid_settings_are_refused_and_keep_the_input(owner, changes):
     entered = {"default_pack": "general", "at_risk_days": "3", "text_creditor_name": "Typed Inc."}
     answer = owner.submit(SETTINGS, **{**entered, **changes})
     assert (answer.status_code, 'value="Typed Inc."' in answer.content.decode()) == (422, True)
@@ -214,7 +214,7 @@ def test_settings_that_cannot_be_are_refused_and_kept_on_the_page(owner, changes
 
 
 @each_case("pack_id", sorted(packs()))
-def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
+def test_every_pack_is_shown_with_all_its_elements(owner, pack_id):
     pack = packs()[pack_id]
     answer = owner.get(reverse("admin:notice-pack", args=[pack_id]))
     page_text = text(answer)
@@ -236,19 +236,19 @@ def test_every_pack_is_shown_with_all_that_it_asks_for(owner, pack_id):
         ("2026-11-20", "general", "a policy, no law, from 2026-01-01"),
     ],
 )
-def test_whether_a_law_is_in_force_is_told_by_the_date(approver, day, pack_id, status):
+def test_the_date_decides_whether_a_law_is_shown_as_in_force(approver, day, pack_id, status):
     with time_machine.travel(f"{day}T00:00:00Z"):
         browser = signed_in_(approver.user)
         assert f"Status {status} Languages" in text(browser.get(reverse("admin:notice-pack", args=[pack_id])))
         assert status in text(browser.get(reverse("admin:notice-packs")))
 
 
-def test_who_may_only_look_at_the_settings_reads_why_before_the_fields(signed_in):
+def test_a_member_who_may_not_change_settings_reads_why_first(signed_in):
     body = signed_in(Role.EDITOR).get(SETTINGS).content.decode()
     assert body.index("may not change how notices are made") < body.index('id="id_default_pack"')
 
 
-def test_a_pack_that_is_none_is_not_found(owner):
+def test_an_unknown_pack_is_not_found(owner):
     assert owner.get(reverse("admin:notice-pack", args=["nonesuch"])).status_code == 404
 
 
@@ -267,7 +267,7 @@ def asked(api, offering) -> ReviewRequest:
     return ask(api, offering, message="Line one.\n<b>Line two.</b>", email="person@example.com")
 
 
-def test_a_request_shows_what_the_person_wrote_and_is_closed_with_a_reason(asked, signed_in):
+def test_a_request_shows_the_person_s_words_and_is_closed_with_a_reason(asked, signed_in):
     browser = signed_in(Role.EDITOR)
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
     body = browser.get(address).content.decode()
@@ -282,7 +282,7 @@ def test_a_request_shows_what_the_person_wrote_and_is_closed_with_a_reason(asked
     assert close not in browser.get(address).content.decode()
 
 
-def test_a_request_waits_until_a_letter_tells_what_a_reconsideration_came_to(api, asked, signed_in):
+def test_a_request_waits_for_the_outcome_letter_of_its_reconsideration(api, asked, signed_in):
     browser = signed_in(Role.EDITOR)
     requests = "/admin/notices/reviewrequest/"
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
@@ -317,7 +317,7 @@ def test_an_answered_request_leads_to_the_reconsideration_and_to_the_notice_abou
     assert "The person does not know" not in body
 
 
-def test_the_notice_about_the_outcome_goes_to_whom_the_letter_went(api, asked, signed_in):
+def test_the_outcome_notice_goes_to_the_recipient_of_the_first_letter(api, asked, signed_in):
     recipient = {"name": "Avery Example", "address": ["1 Example Street"]}
     Notice.objects.filter(pk=asked.notice_id).update(recipient=recipient)
     drafted(api, recipient={"name": "Another Person"})
@@ -342,7 +342,7 @@ def test_the_federal_agencies_of_credit_notices_are_offered_and_another_can_be_e
     assert NoticeSettings.objects.get().placeholders["agency_name_and_address"] == "Regional office, Denver"
 
 
-def test_a_request_tells_what_is_due_by_which_law_and_how_that_was_reckoned(api, signed_in):
+def test_a_request_shows_its_deadline_with_law_and_calculation(api, signed_in):
     record = json.loads(sample("synthetic-hiring-03"))
     since_the_law = {**record, "decision_id": "hiring-2027", "decided_at": "2027-01-20T09:00:00Z"}
     done(api.ingest(since_the_law))

@@ -65,7 +65,7 @@ def test_thousands_of_statements_are_saved_shown_approved_and_printed(api):
     assert seconds_for(api, MANY) <= TOLERATED / TIMES * MANY / few * seconds_for(api, few)
 
 
-def test_thousands_of_sources_that_lead_nowhere_are_named(api, notice):
+def test_thousands_of_unresolved_sources_are_named(api, notice):
     def name(count):
         content = {"inputs_used": [{"statement": "It counted.", "source": f"outcome.n{n}"} for n in range(count)]}
         assert len(done(edit(api, notice, **content))["problems"]) == count
@@ -211,7 +211,7 @@ def test_a_recipient_is_an_object(api, recipient):
         ("notices/{notice_id}/deliveries", b"\xff"),
     ],
 )
-def test_what_is_no_object_of_json_is_refused(api, notice, path, raw):
+def test_a_body_that_is_no_json_object_is_refused(api, notice, path, raw):
     method = "PATCH" if path.endswith("}") else "POST"
     answer = api.client.generic(method, f"/v1/{path.format(**notice)}", raw, content_type="application/json")
     assert answer.status_code == 422

@@ -67,19 +67,19 @@ def test_drafting_grows_as_the_record_does(make):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
-def test_looking_for_what_a_letter_leaves_out_grows_as_the_record_does(make):
+def test_finding_unused_fields_grows_as_the_record_does(make):
     def look(raw: bytes) -> None:
         redaction_of(Facts(raw), packs()["us_ecoa_fcra"], phrasebook.Phrasebook([WITHHELD]))
 
     assert_linear(look, lambda size: json.dumps(make(size)).encode(), 10_000)
 
 
-def test_a_long_name_above_many_fields_is_in_no_memory_more_than_once():
+def test_a_long_name_above_many_fields_is_in_memory_once():
     record = {"events": [{"name": "k" * 100_000, "x": {f"f{n}": n for n in range(2000)}}]}
     assert peak(lambda raw: draft(raw, "general", "en", WITHHELD), json.dumps(record).encode()) < 16 * MIB
 
 
-def test_names_that_nobody_reads_are_not_kept_from_one_record_to_the_next():
+def test_unknown_names_are_not_cached_between_records():
     records = [json.dumps({"events": {"e": {f"{n} {'k' * 40_000}": 1}}}).encode() for n in range(30)]
     draft(records[0])
 
@@ -100,7 +100,7 @@ def test_names_that_nobody_reads_are_not_kept_from_one_record_to_the_next():
     ],
     ids=["reasons", "characters"],
 )
-def test_a_record_that_says_more_than_a_notice_holds_gets_no_draft(record):
+def test_a_record_with_more_text_than_a_notice_holds_gets_no_draft(record):
     with pytest.raises(TooMuch):
         draft(record)
 
@@ -115,13 +115,13 @@ def test_a_record_of_more_fields_than_a_notice_holds_is_a_413_and_no_notice(api)
 
 
 @DATABASE
-def test_what_the_phrasebook_withholds_takes_no_room(api, organization):
+def test_withheld_fields_do_not_count_toward_the_limit(api, organization):
     done(api.ingest({"decision_id": "large", "events": {"series": list(range(MAX_STATEMENTS + 1))}}))
     Phrase.objects.create(organization=organization, language="en", key="events.series", withheld=True)
     assert drafted(api, "large")["content"]["inputs_used"] == []
 
 
-def test_a_field_whose_path_is_too_long_to_be_cited_is_not_told():
+def test_a_field_whose_path_is_too_long_to_cite_is_left_out():
     content = draft({"events": {"e": {"k" * 4087: 1, "j" * 4088: 2}}})  # with `events.e.`
     assert [len(item["source"]) for item in content["inputs_used"]] == [4096]
 
@@ -145,14 +145,14 @@ def test_a_record_from_before_the_limit_can_be_read_and_no_notice_is_made_of_it(
 @pytest.mark.parametrize(
     "path", ['"' + '\\"' * 50, '"' * 51, '""' * 50, "a." * 50, ".", "a..b", 'a"b"', '"a"b', 'a."b']
 )
-def test_what_is_no_path_leads_nowhere(path):
+def test_an_invalid_path_resolves_to_nothing(path):
     with pytest.raises(NoSuchField):
         Facts(b'{"a": {"b": 1}}').find(path)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.text('a".\\0u', min_size=1, max_size=6), st.sampled_from(["", '"', "a.", '"a".']))
-def test_looking_for_a_path_grows_as_the_path_does(pattern, first):
+def test_resolving_a_path_grows_as_the_path_does(pattern, first):
     def find(path: str) -> None:
         Facts(b'{"a": {"a": 1}}').get(path)
 
@@ -233,7 +233,7 @@ def test_letters_grow_as_their_text_does(pattern):
         "scripts",
     ],
 )
-def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
+def test_a_letter_that_is_slow_to_typeset_gets_no_pdf(content):
     with pytest.raises(TooLongForPaper):
         letters.render_pdf(letter(content), "a4")
     assert letters.render_html(letter(content))
@@ -243,7 +243,7 @@ def test_what_would_take_long_to_set_is_not_made_as_pdf(content):
 @pytest.mark.parametrize(
     "passage", ["x" * 2000, "word " * 2000, "a\n" * 500, "Größe déjà vu " * 700, "όχι αρκετό " * 700]
 )
-def test_what_a_page_or_ten_hold_is_made_as_pdf(passage):
+def test_a_letter_of_one_to_ten_pages_gets_a_pdf(passage):
     assert letters.render_pdf(letter({"main_factors": [{"statement": passage, "source": "outcome.action"}]}), "a4")
 
 
@@ -300,7 +300,7 @@ def test_a_page_repeats_no_long_value_for_each_sentence_about_it(api, signed_in)
         assert len(editor.get(page(notice, name)).content) < 3 * MIB
 
 
-def test_room_is_that_of_the_whole_notice():
+def test_the_limit_counts_the_whole_notice():
     item = {"statement": "It counted.", "source": "a"}
     half = [item] * (content_limits.MAX_STATEMENTS // 2)
     content_limits.require_room({"main_factors": half, "inputs_used": half, "human_review_available": True})

@@ -114,7 +114,7 @@ def test_a_mistake_is_named_with_file_and_line(credit: Path, what: str):
         ("days = 90\n", "needs exactly one of hours, days, business_days, months"),
     ],
 )
-def test_what_is_missing_is_named_at_its_table(credit: Path, removed: str, named: str):
+def test_a_missing_key_is_named_at_its_table(credit: Path, removed: str, named: str):
     line = change(credit / "pack.toml", removed, "")
     text = (credit / "pack.toml").read_text().splitlines()
     table = max(number for number, words in enumerate(text, 1) if words.startswith("[[") and number < line)
@@ -176,7 +176,7 @@ def refused_near(line: int, directory: Path, named: str) -> None:
         ),
     ],
 )
-def test_the_clock_of_an_answer_measures_only_what_is_given_on_request(tmp_path: Path, name: str, old: str, new: str):
+def test_an_answer_clock_measures_only_elements_on_request(tmp_path: Path, name: str, old: str, new: str):
     directory = Path(shutil.copytree(SHIPPED / name, tmp_path / name))
     change(directory / "pack.toml", old, new)
     line = line_of(directory / "pack.toml", 'clock = "')
@@ -192,7 +192,7 @@ def test_a_retention_floor_names_its_source(credit: Path):
 
 
 @pytest.mark.parametrize("reading", ["unconfirmed", "own"])
-def test_what_was_not_read_as_law_cannot_be_called_law(credit: Path, reading: str):
+def test_an_unread_source_cannot_have_the_authority_of_law(credit: Path, reading: str):
     change(credit / "pack.toml", 'reading = "copy"', f'reading = "{reading}"')
     line = line_of(credit / "pack.toml", 'authority = "rule"')
     with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: .*'rule' needs a source that was read as law"):
@@ -224,7 +224,7 @@ def test_an_id_used_twice_is_named_at_its_second_line(credit: Path):
         load(credit)
 
 
-def test_a_law_that_grants_a_review_must_check_for_it_and_another_must_not(credit: Path):
+def test_only_a_law_that_grants_a_review_must_check_for_it(credit: Path):
     line = change(credit / "pack.toml", '"not_granted"', '"required"')
     with pytest.raises(BrokenPack, match=rf"pack\.toml:{line}: human_review"):
         load(credit)
@@ -244,7 +244,7 @@ def test_a_law_does_not_only_advise(tmp_path: Path):
         load(law)
 
 
-def test_a_pack_that_prints_what_it_forbids_is_refused(tmp_path: Path):
+def test_a_pack_that_prints_a_forbidden_phrase_is_refused(tmp_path: Path):
     act = Path(shutil.copytree(SHIPPED / "eu_ai_act_86", tmp_path / "eu_ai_act_86"))
     line = change(act / "text.de.toml", 'deadline_note = ""', 'deadline_note = "Artikel 86 gibt Ihnen einen Monat."')
     with pytest.raises(BrokenPack, match=rf"text\.de\.toml:{line}: .*'Artikel 86'"):
@@ -307,7 +307,7 @@ def test_the_directory_is_named_like_the_pack(credit: Path):
         load(renamed)
 
 
-def test_all_mistakes_of_all_packs_are_told_at_once(credit: Path):
+def test_all_mistakes_of_all_packs_are_reported_at_once(credit: Path):
     shutil.copytree(SHIPPED / "general", credit.parent / "general")
     change(credit / "text.en.toml", "{contact}", "{contcat}")
     change(credit / "pack.toml", 'clock = "counteroffer"', 'clock = "counter"')
@@ -395,7 +395,7 @@ def test_conditions_read_the_record_and_the_notice(words: str, holds: bool):
     assert parse(words).holds(RECORD.get, {"human_review_available": True}) is holds
 
 
-def test_what_is_given_on_request_applies_once_it_is_asked_for():
+def test_an_element_on_request_applies_once_requested():
     assert parse("on_request").holds(RECORD.get, requested=True)
 
 
@@ -420,7 +420,7 @@ def test_what_is_given_on_request_applies_once_it_is_asked_for():
         "if record a and",
     ],
 )
-def test_conditions_that_say_nothing_clear_are_refused(words: str):
+def test_ambiguous_conditions_are_refused(words: str):
     with pytest.raises(InvalidCondition):
         parse(words)
 
@@ -429,7 +429,7 @@ def test_conditions_that_say_nothing_clear_are_refused(words: str):
 
 
 @pytest.mark.parametrize("part", ["localization", "letters", "public", "mails"])
-def test_a_language_that_lacks_a_part_of_its_words_stops_the_start(monkeypatch, tmp_path: Path, part: str):
+def test_an_incomplete_language_stops_the_start(monkeypatch, tmp_path: Path, part: str):
     for name in ("localization", "letters", "public", "mails"):
         shutil.copytree(CHECKOUT / "notices" / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py"))
     monkeypatch.setattr(checks, "DIRECTORY", tmp_path)

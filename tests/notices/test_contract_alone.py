@@ -145,7 +145,7 @@ def test_an_advisory_pack_forbids_a_lost_source_an_empty_summary_and_an_unfilled
     done(send(api, "POST", f"{path}/approve", CLAIM))
 
 
-def test_what_was_open_at_the_approval_is_listed_before_it_and_kept_with_it(api):
+def test_open_problems_are_listed_before_approval_and_stored_with_it(api):
     path = prepared(api, title="", main_factors=[{"statement": "It is 12.", "source": "outcome.decision"}])
     before = done(api.get(f"/v1/{path}"))
     kinds = {warning["id"].rpartition("-")[0] for warning in before["warnings"]}
@@ -156,7 +156,7 @@ def test_what_was_open_at_the_approval_is_listed_before_it_and_kept_with_it(api)
     assert shown(api, before)["approval"] == approval
 
 
-def test_an_organization_may_ask_for_the_acknowledgement_of_what_an_advisory_pack_lists(api):
+def test_an_organization_may_require_acknowledgement_of_advisory_problems(api):
     guard(api.organization, require_acknowledged=True)
     path = prepared(api)
     assert "Acknowledge each warning" in refused(send(api, "POST", f"{path}/approve", CLAIM))

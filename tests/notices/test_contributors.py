@@ -63,7 +63,7 @@ def author(organization):
 # ── phrases ──
 
 
-def test_the_author_of_a_phrase_that_the_notice_uses_does_not_approve_it(recorded, signed_in):
+def test_the_author_of_a_used_phrase_cannot_approve(recorded, signed_in):
     browser = signed_in(Role.ADMIN, AUTHOR)
     browser.submit("/admin/notices/phrase/put/", language="en", key=KEY, sentence="The loan was {value} of the value.")
     notice = drafted(recorded)
@@ -75,18 +75,18 @@ def test_the_author_of_a_phrase_that_the_notice_uses_does_not_approve_it(recorde
 
 
 @pytest.mark.parametrize("words", [{"label": "Loan to value", "sentence": ""}, {"withheld": True, "sentence": ""}])
-def test_a_label_and_what_is_withheld_shape_the_notice_as_sentences_do(recorded, author, words):
+def test_authors_of_labels_and_withheld_fields_count_as_writers(recorded, author, words):
     put(recorded.organization, author.actor, phrase(**words))
     with pytest.raises(OwnNotice, match="wrote a phrase"):
         notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
 
 
-def test_phrases_that_the_notice_does_not_use_are_no_words_of_it(recorded, author):
+def test_authors_of_unused_phrases_are_no_writers(recorded, author):
     put(recorded.organization, author.actor, phrase(key="events.application.income"), phrase(language="de"))
     assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
 
 
-def test_a_phrase_that_is_removed_or_replaced_after_the_draft_was_its_author_s(recorded, author):
+def test_the_author_of_a_phrase_counts_after_it_is_removed_or_replaced(recorded, author):
     other = acting(recorded.organization, Role.OWNER, "other@bank.example")
     put(recorded.organization, author.actor, phrase())
     first = drafted(recorded)
@@ -99,7 +99,7 @@ def test_a_phrase_that_is_removed_or_replaced_after_the_draft_was_its_author_s(r
         assert notices.approve(notice=stored(recorded, notice), caller=reader)
 
 
-def test_each_part_of_a_phrase_is_whoever_s_who_wrote_it(recorded, author):
+def test_each_part_of_a_phrase_has_its_own_author(recorded, author):
     second = acting(recorded.organization, Role.ADMIN, "second@bank.example")
     third = acting(recorded.organization, Role.ADMIN, "third@bank.example")
     put(recorded.organization, author.actor, phrase())
@@ -113,7 +113,7 @@ def test_each_part_of_a_phrase_is_whoever_s_who_wrote_it(recorded, author):
 
 
 @pytest.mark.parametrize("again", ["{0}", " {0} ", "{0}\r\n"])
-def test_saving_the_same_words_again_makes_nobody_else_their_author(recorded, author, again):
+def test_saving_a_phrase_unchanged_keeps_its_author(recorded, author, again):
     second = acting(recorded.organization, Role.ADMIN, "second@bank.example")
     put(recorded.organization, author.actor, phrase())
     for actor in (second.actor, audit.COMMAND_LINE):
@@ -123,7 +123,7 @@ def test_saving_the_same_words_again_makes_nobody_else_their_author(recorded, au
     assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=second)
 
 
-def test_a_table_that_an_administrator_imports_on_the_machine_is_no_member_s(recorded, author):
+def test_a_table_imported_in_the_shell_has_no_member_as_author(recorded, author):
     rows = read_table([f"{TABLE}\n", f"en,{KEY},The loan was {{value}}.,,,,\n"])
     put(recorded.organization, audit.COMMAND_LINE, *rows)
     assert notices.approve(notice=stored(recorded, drafted(recorded)), caller=author)
@@ -149,7 +149,7 @@ def test_the_maker_of_the_key_that_drafted_a_notice_is_its_writer(recorded, sign
     assert done(step(signed_in(Role.APPROVER), notice, "approve"))["state"] == "approved"
 
 
-def test_so_is_the_maker_of_the_key_s_key_even_once_both_are_revoked(recorded, signed_in):
+def test_the_maker_of_a_key_s_maker_key_is_a_writer_even_when_both_are_revoked(recorded, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     first = key_of(owner, recorded)
     notice = drafted(key_of(first, recorded))
@@ -159,14 +159,14 @@ def test_so_is_the_maker_of_the_key_s_key_even_once_both_are_revoked(recorded, s
     assert "key that you made" in refused(step(owner, notice, "approve"))
 
 
-def test_what_a_key_wrote_it_may_approve_as_asserted(recorded, signed_in):
+def test_a_key_may_approve_its_own_words_as_asserted(recorded, signed_in):
     key = key_of(signed_in(Role.OWNER, "maker@bank.example"), recorded)
     notice = drafted(key)
     done(edit(key, notice, title="New"))
     assert done(approve(key, notice))["approval"]["basis"].startswith("asserted by key ")
 
 
-def test_where_the_organization_forbids_it_a_key_approves_nothing_that_it_wrote(recorded, signed_in):
+def test_with_require_other_key_a_key_cannot_approve_its_own_words(recorded, signed_in):
     strict(recorded)
     owner = signed_in(Role.OWNER, "maker@bank.example")
     key, sibling, other = key_of(owner, recorded), key_of(owner, recorded), key_of(signed_in(Role.ADMIN), recorded)
@@ -177,7 +177,7 @@ def test_where_the_organization_forbids_it_a_key_approves_nothing_that_it_wrote(
         assert done(approve(other, notice))["state"] == "approved"
 
 
-def test_where_the_organization_forbids_it_a_key_of_nobody_s_approves_nothing_that_it_wrote(recorded):
+def test_with_require_other_key_an_ownerless_key_cannot_approve_its_own_words(recorded):
     strict(recorded)
     assert "Your organization" in refused(approve(recorded, drafted(recorded)))
 
@@ -196,12 +196,12 @@ def lineage(recorded) -> dict[str, Api]:
     }
 
 
-def test_by_default_every_key_of_a_lineage_approves_what_one_wrote(lineage):
+def test_by_default_keys_of_one_lineage_approve_each_other_s_words(lineage):
     for approver in lineage.values():
         assert done(approve(approver, drafted(lineage["first"])))["state"] == "approved"
 
 
-def test_where_the_organization_forbids_it_no_key_of_a_lineage_approves_what_one_wrote(lineage):
+def test_with_require_other_key_no_key_approves_words_of_its_lineage(lineage):
     strict(lineage["first"])
     other = lineage.pop("other")
     for writer in lineage.values():
@@ -212,7 +212,7 @@ def test_where_the_organization_forbids_it_no_key_of_a_lineage_approves_what_one
     assert "same origin" in refused(approve(other, drafted(other)))
 
 
-def test_revoking_a_key_on_the_way_does_not_part_a_lineage(lineage, signed_in):
+def test_revoking_a_key_in_between_does_not_split_a_lineage(lineage, signed_in):
     strict(lineage["first"])
     notice = drafted(lineage["made by made"])
     owner = signed_in(Role.OWNER)
@@ -224,7 +224,7 @@ def test_revoking_a_key_on_the_way_does_not_part_a_lineage(lineage, signed_in):
         assert "same origin" in refused(approve(lineage[approver], notice))
 
 
-def test_the_setting_stands_among_the_settings(recorded, signed_in):
+def test_require_other_key_is_among_the_settings(recorded, signed_in):
     assert recorded.get("/v1/notice-settings").json()["require_other_key"] is False
     strict(recorded, require_grants=True)
     stands = recorded.get("/v1/notice-settings").json()
@@ -249,7 +249,7 @@ def blocking(notice: dict) -> dict[str, str]:
     return dict.fromkeys(missing, "It went out before.")
 
 
-def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, signed_in):
+def test_a_key_that_waived_a_blocking_element_cannot_approve(api, lacking, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     key, sibling = key_of(owner, api), key_of(owner, api)
     done(exempt(key, lacking, **blocking(lacking)))
@@ -260,7 +260,7 @@ def test_a_key_that_waived_what_blocks_cannot_approve_that_notice(api, lacking, 
     assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 
-def test_no_key_of_the_lineage_of_one_that_waived_approves_that_notice(api, lacking):
+def test_no_key_in_the_lineage_of_the_waiving_key_can_approve(api, lacking):
     made = key_of(api, api)
     done(exempt(made, lacking, **blocking(lacking)))
     for same in (api, key_of(made, api)):
@@ -279,7 +279,7 @@ def test_a_waiver_counts_in_the_versions_that_follow_though_a_member_approved_be
         assert "does not apply" in refused(approve(caller, version))
 
 
-def test_a_key_of_nobody_s_that_waived_cannot_approve_either(api, lacking, signed_in):
+def test_an_ownerless_key_that_waived_cannot_approve(api, lacking, signed_in):
     done(exempt(api, lacking, **blocking(lacking)))
     done(edit(signed_in(Role.EDITOR), lacking, title="New"))
     assert "does not apply" in refused(approve(api, lacking))
@@ -292,7 +292,7 @@ def test_a_waiver_with_another_reason_is_another_waiver(api, lacking, signed_in)
     assert "does not apply" in refused(approve(api, lacking))
 
 
-def test_a_key_that_took_a_waiver_over_unchanged_may_approve(api, lacking, signed_in):
+def test_a_key_that_repeated_a_waiver_unchanged_may_approve(api, lacking, signed_in):
     waived = blocking(lacking)
     done(exempt(signed_in(Role.EDITOR), lacking, **waived))
     done(edit(api, lacking, title="New"))
@@ -300,7 +300,7 @@ def test_a_key_that_took_a_waiver_over_unchanged_may_approve(api, lacking, signe
     assert done(approve(api, lacking, acknowledge=warnings_of(api, lacking)))["state"] == "approved"
 
 
-def test_what_only_warns_is_waived_without_consequence(api, lacking, signed_in):
+def test_waiving_an_element_that_only_warns_has_no_consequence(api, lacking, signed_in):
     done(exempt(signed_in(Role.EDITOR), lacking, **blocking(lacking)))
     advice = next(element["id"] for element in lacking["elements"] if not element["blocks"])
     blocked = blocking(lacking)
@@ -323,7 +323,7 @@ def test_words_that_a_key_alone_approved_keep_their_writers_in_a_new_version(rec
         done(approve(recorded, notice))
 
 
-def test_words_that_another_member_approved_are_the_writer_s_no_longer(recorded, signed_in):
+def test_words_that_another_member_approved_no_longer_count_as_the_writer_s(recorded, signed_in):
     writer, second = signed_in(Role.OWNER, "writer@bank.example"), signed_in(Role.APPROVER)
     notice = drafted(recorded)
     done(edit(writer, notice, title="Mine"))
@@ -335,7 +335,7 @@ def test_words_that_another_member_approved_are_the_writer_s_no_longer(recorded,
 # ── how it is counted ──
 
 
-def test_whoever_edits_a_hundred_times_is_counted_once(api, notice, signed_in):
+def test_a_member_who_edits_a_hundred_times_is_one_contributor(api, notice, signed_in):
     second = signed_in(Role.EDITOR, "second@bank.example")
     for number in range(5):
         done(edit(api, notice, title=f"Title {number}"))

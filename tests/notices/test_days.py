@@ -42,7 +42,7 @@ def test_months_are_counted_on_and_no_day_is_gained(day: date, months: int):
     ("day", "days", "last"),
     [("2028-02-28", 1, "2028-02-29"), ("2027-02-28", 1, "2027-03-01"), ("2026-12-31", 30, "2027-01-30")],
 )
-def test_days_are_those_of_the_calendar(day: str, days: int, last: str):
+def test_days_are_calendar_days(day: str, days: int, last: str):
     assert due(day, days=days) == utc(last)
 
 
@@ -64,7 +64,7 @@ def test_neither_weekends_nor_holidays_are_business_days(where: str, day: str, d
 @given(
     st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(0, 60), st.sampled_from(["US", "US-CA", "CA-QC", "DE"])
 )
-def test_business_days_are_what_counting_day_by_day_gives(first: date, days: int, where: str):
+def test_business_days_match_counting_day_by_day(first: date, days: int, where: str):
     last = due(first.isoformat(), business_days=days, calendar=where).date()
     country, _, part = where.partition("-")
     off = holidays.country_holidays(country, subdiv=part or None)
@@ -84,7 +84,7 @@ MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
 
 
 @given(LENGTHS, MOMENTS, MOMENTS, st.integers(-14, 14))
-def test_what_begins_later_never_ends_earlier(length: dict[str, Any], one: datetime, other: datetime, offset: int):
+def test_a_later_start_never_ends_earlier(length: dict[str, Any], one: datetime, other: datetime, offset: int):
     there = timezone(timedelta(hours=offset))
     ends = [
         compute(

@@ -84,7 +84,7 @@ def due(day: str, **clock: Any) -> datetime:
         ("synthetic-prior-authorization-01", "us_health_denial", "notice", []),
     ],
 )
-def test_the_samples_are_due_when_a_calendar_says(
+def test_the_samples_are_due_as_counted_by_hand(
     decision_id: str, pack: str, what: Any, expected: list[tuple[str, str]]
 ):
     computed = compute(in_force(pack), sample(decision_id), received_at=RECEIVED, requested_at=ASKED, what=what)
@@ -171,7 +171,7 @@ def test_an_expedited_request_has_seventy_two_hours_to_the_second():
     )
 
 
-def test_a_deadline_names_its_law_and_its_reckoning():
+def test_a_deadline_names_its_law_and_its_calculation():
     [deadline] = compute(in_force("us_co_admt"), sample("synthetic-hiring-04"), received_at=RECEIVED)
     assert presenters.deadline(deadline) == {
         "clock": "thirty_days",
@@ -216,7 +216,7 @@ def test_a_law_that_was_not_in_force_on_the_day_of_the_decision_sets_no_deadline
         ("soon", "The record does not say when the person asked for access; the true deadline may be earlier."),
     ],
 )  # fmt: skip
-def test_a_deadline_says_why_another_moment_stands_in(asked: str, explanation: str):
+def test_a_deadline_says_why_another_time_is_assumed(asked: str, explanation: str):
     facts = record(decided_at="2027-02-01T09:00:00Z", events={"access_request": {"received_at": asked}})
     [deadline] = compute(packs()["us_ca_admt"], facts, received_at=utc("2027-02-10"))
     assert deadline.arithmetic.endswith(explanation)
@@ -234,7 +234,7 @@ def test_a_clock_that_does_not_apply_sets_no_deadline():
     assert clock_deadline(packs()["us_ecoa_fcra"], "counteroffer", facts, received_at=RECEIVED) is None
 
 
-def test_the_soonest_counts_and_of_two_at_once_the_binding_one():
+def test_the_earliest_deadline_counts_and_a_binding_one_wins_a_tie():
     facts = record(
         decided_at="2026-11-12T10:00:00Z",
         subject={"plan_type": "employer"},
@@ -307,7 +307,7 @@ NO_TIME = "The record does not say when"
         ("request_received", {}, "2026-11-20", "the service received the record", "earlier"),
     ],
 )
-def test_the_nearest_known_fact_stands_in_for_an_unknown_one(
+def test_the_nearest_known_time_replaces_an_unknown_one(
     trigger: Any, fields: dict[str, Any], day: str, happened: str, remark: str
 ):
     [deadline] = compute(a_pack(trigger=trigger, days=1), record(**fields), received_at=RECEIVED)
@@ -345,7 +345,7 @@ def test_a_decision_after_the_receipt_of_its_record_is_impossible_and_postpones_
         (["2026-11-09"], None),
     ],
 )
-def test_times_are_read_as_records_tell_them(text: Any, read: str | None):
+def test_times_are_parsed_in_the_formats_of_records(text: Any, read: str | None):
     moment = parse_moment(text)
     assert (moment.isoformat() if moment else None) == read
 
@@ -383,7 +383,7 @@ def test_whatever_a_record_holds_a_running_clock_has_a_deadline(
         assert deadline.triggered_at <= min(received_at, deadline.due_at)
 
 
-def test_the_reckoning_names_the_holidays_that_it_leaves_out():
+def test_the_calculation_names_the_holidays_it_skips():
     pack = in_force("us_ca_admt")
     deadline = clock_deadline(
         pack, "ten_business_days", record(), received_at=RECEIVED, requested_at=datetime.combine(ASKED, time(), UTC)

@@ -36,7 +36,7 @@ def listed(api, due: str) -> list[str]:
 
 
 @pytest.mark.once
-def test_the_deadline_says_by_which_law_and_how_it_was_reckoned(due):
+def test_a_deadline_names_its_law_and_its_calculation(due):
     deadline = due["deadline"]
     assert (due["due_at"], deadline["due_at"]) == ("2026-12-01T23:59:59.000000Z",) * 2
     assert deadline["pack"] == "us_ecoa_fcra"
@@ -74,7 +74,7 @@ def test_a_notice_is_at_risk_for_seven_days_and_late_afterwards(api, due, now, a
         assert (listed(api, "at_risk") != [], listed(api, "overdue") != []) == (at_risk, overdue)
 
 
-def test_an_organization_says_itself_how_many_days_are_a_risk(api, due):
+def test_the_organization_sets_how_many_days_are_at_risk(api, due):
     send(api, "PUT", "notice-settings", {"at_risk_days": 0})
     with time_machine.travel(AT_RISK):
         assert listed(api, "at_risk") == []
@@ -82,7 +82,7 @@ def test_an_organization_says_itself_how_many_days_are_a_risk(api, due):
     assert listed(api, "at_risk") == [due["notice_id"]]
 
 
-def test_what_is_approved_is_late_until_it_is_delivered(api, due):
+def test_an_approved_notice_is_late_until_it_is_delivered(api, due):
     done(approve(api, due))
     with time_machine.travel(LATE):
         assert listed(api, "overdue") == [due["notice_id"]]
@@ -91,7 +91,7 @@ def test_what_is_approved_is_late_until_it_is_delivered(api, due):
 
 
 @pytest.mark.once
-def test_what_was_withdrawn_is_not_late(api, due):
+def test_a_withdrawn_notice_is_not_late(api, due):
     step(api, due, "withdraw")
     with time_machine.travel(LATE):
         assert listed(api, "overdue") == []
@@ -117,7 +117,7 @@ def test_whether_it_was_sent_in_time_is_open_until_it_is_delivered(api, due):
 
 
 @pytest.mark.once
-def test_what_is_late_is_approved_all_the_same(api, due):
+def test_a_late_notice_can_still_be_approved(api, due):
     """A late letter breaks the law less than no letter."""
     with time_machine.travel(LATE):
         assert sent_in_time(api, due) == "missing"
@@ -147,7 +147,7 @@ def recipients(mailoutbox) -> list[str]:
 
 
 @pytest.mark.parametrize("now", [AT_RISK, LATE])
-def test_everybody_who_can_do_something_is_reminded_once_a_day(due, people, mailoutbox, now):
+def test_members_who_can_act_are_reminded_once_a_day(due, people, mailoutbox, now):
     with time_machine.travel(now) as clock:
         for _ in range(3):
             tasks.remind()
@@ -158,7 +158,7 @@ def test_everybody_who_can_do_something_is_reminded_once_a_day(due, people, mail
 
 
 @pytest.mark.once
-def test_nobody_is_reminded_where_nothing_is_due(api, other_api, due, people, mailoutbox):
+def test_without_a_due_notice_no_reminder_is_sent(api, other_api, due, people, mailoutbox):
     tasks.remind()
     assert mailoutbox == []
     step(api, due, "withdraw")
@@ -175,7 +175,7 @@ def test_another_organization_is_not_reminded(other_api, due, people, mailoutbox
 
 
 @pytest.mark.once
-def test_a_reminder_names_notices_and_nobody_s_name(due, mailoutbox, settings):
+def test_a_reminder_names_notices_and_no_person(due, mailoutbox, settings):
     with time_machine.travel(AT_RISK):
         tasks.remind()
     (message,) = mailoutbox
@@ -201,7 +201,7 @@ def test_a_reminder_that_waited_until_all_was_done_is_not_sent(api, due, mailout
 
 
 @pytest.mark.once
-def test_who_has_left_is_not_reminded_of_what_waited(due, people, mailoutbox):
+def test_a_member_who_left_gets_no_waiting_reminder(due, people, mailoutbox):
     with time_machine.travel(AT_RISK):
         Member.objects.exclude(role=Role.OWNER).delete()
         tasks.remind()

@@ -59,7 +59,7 @@ def test_a_delivery_is_recorded_and_the_notice_is_delivered(api, approved, chann
     assert deliveries(api, approved) == [made]
 
 
-def test_only_what_is_approved_is_delivered(api, notice):
+def test_only_an_approved_notice_can_be_delivered(api, notice):
     for _ in ("a draft", "in review"):
         for channel in ("post", "email"):
             assert "Only an approved one" in refused(deliver(api, notice, channel, address=ADDRESS))
@@ -67,7 +67,7 @@ def test_only_what_is_approved_is_delivered(api, notice):
     assert not Delivery.objects.exists()
 
 
-def test_a_delivery_lies_between_the_approval_and_now(api, approved):
+def test_a_delivery_is_after_the_approval_and_not_in_the_future(api, approved):
     at = datetime.fromisoformat(approved["approval"]["approved_at"])
     for moment in (at - timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1)):
         assert "before the approval" in refused(deliver(api, approved, delivered_at=moment.isoformat()))
@@ -79,20 +79,20 @@ def test_a_delivery_lies_between_the_approval_and_now(api, approved):
 
 
 @each_case("moment", ["yesterday", "2026-11-20", "2026-11-20T10:00:00", 1795000000, "1795000000"])
-def test_a_time_without_an_offset_is_none(api, approved, moment):
+def test_a_time_without_an_offset_is_refused(api, approved, moment):
     answer = deliver(api, approved, delivered_at=moment)
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "delivered_at"])
 
 
 @each_case("body", [{}, {"channel": "pigeon"}, {"channel": "post", "address": "x" * 1001}])
-def test_what_is_no_delivery_is_refused(api, approved, body):
+def test_an_invalid_delivery_is_refused(api, approved, body):
     assert step(api, approved, "deliveries", body).status_code == 422
 
 
 # ── returned ──
 
 
-def test_what_came_back_is_not_delivered(api, approved):
+def test_a_returned_letter_is_not_delivered(api, approved):
     made = done(deliver(api, approved))
     returned = done(take_back(api, approved, made))
     assert (returned["returned_because"], returned["delivered_at"]) == ("Unknown there.", made["delivered_at"])
@@ -101,7 +101,7 @@ def test_what_came_back_is_not_delivered(api, approved):
     assert "already" in refused(take_back(api, approved, made))
 
 
-def test_one_of_two_that_came_back_leaves_the_notice_delivered(api, approved):
+def test_one_returned_letter_of_two_leaves_the_notice_delivered(api, approved):
     first, second = done(deliver(api, approved)), done(deliver(api, approved, "portal"))
     take_back(api, approved, first)
     assert shown(api, approved)["delivered_at"] == second["delivered_at"]
@@ -111,7 +111,7 @@ def test_one_of_two_that_came_back_leaves_the_notice_delivered(api, approved):
     assert shown(api, approved)["state"] == "delivered"
 
 
-def test_what_came_back_after_the_notice_was_withdrawn_leaves_it_withdrawn(api, approved):
+def test_a_return_after_withdrawal_leaves_the_notice_withdrawn(api, approved):
     made = done(deliver(api, approved))
     step(api, approved, "withdraw")
     done(take_back(api, approved, made))
@@ -145,7 +145,7 @@ def test_a_letter_is_mailed_once_with_the_pdf_whose_digest_is_kept(api, addresse
     assert list(verbs[:2]) == ["notice.mailed", "notice.delivery_recorded"]
 
 
-def test_the_mail_around_the_letter_tells_nothing_of_what_it_says(api, addressed, mailoutbox):
+def test_the_mail_around_the_letter_reveals_none_of_its_contents(api, addressed, mailoutbox):
     deliver(api, addressed, "email")
     tasks.deliver_letters()
     (message,) = mailoutbox
@@ -187,7 +187,7 @@ def test_a_letter_that_was_withdrawn_while_it_waited_is_not_sent(api, addressed,
     assert deliveries(api, addressed)[0]["delivered_at"] is None
 
 
-def test_a_letter_that_waits_has_not_come_back(api, addressed):
+def test_a_waiting_letter_cannot_be_returned(api, addressed):
     assert "not gone out" in refused(take_back(api, addressed, done(deliver(api, addressed, "email"))))
 
 
@@ -204,7 +204,7 @@ def test_while_the_mail_server_is_down_the_letter_waits_and_goes_out_once_later(
         assert shown(api, addressed)["state"] == "delivered"
 
 
-def test_what_the_mail_server_refuses_or_custody_cannot_read_holds_up_no_other_letter(api, smtp, monkeypatch):
+def test_a_refused_or_unreadable_letter_delays_no_other(api, smtp, monkeypatch):
     smtp.refused = {"refused@home.example"}
     api.ingest(RECORD)
     for address in ("unsealed@home.example", "refused@home.example", ADDRESS):

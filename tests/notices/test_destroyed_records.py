@@ -51,7 +51,7 @@ def test_no_notice_is_drafted_edited_or_approved(api, notice, destroy):
     assert (Notice.objects.count(), NoticeRevision.objects.count(), Approval.objects.count()) == (1, 1, 0)
 
 
-def test_the_checklist_says_why_it_is_empty_and_the_words_lists_and_history_stand(api, notice, destroy):
+def test_the_checklist_says_why_it_is_empty_and_words_lists_and_history_remain(api, notice, destroy):
     destroy()
     for suffix in ("", "/checklist"):
         seen = shown(api, notice, suffix)
@@ -63,7 +63,7 @@ def test_the_checklist_says_why_it_is_empty_and_the_words_lists_and_history_stan
     assert revision["content"] == notice["content"]
 
 
-def test_a_letter_that_was_approved_before_stands_with_its_proofs_and_is_delivered(api, approved, destroy, mailoutbox):
+def test_a_letter_approved_before_keeps_its_proofs_and_is_delivered(api, approved, destroy, mailoutbox):
     path = f"/v1/notices/{approved['notice_id']}/letter"
     before = api.get(path, format="proof").content
     destroy()

@@ -25,11 +25,11 @@ def test_the_blocks_of_a_difference_make_up_both_sides(before, after):
 
 
 @given(WORDS)
-def test_what_is_the_same_differs_in_nothing(words):
+def test_equal_texts_have_no_differences(words):
     assert all(block.is_same for block in differences(words, words))
 
 
-def test_words_that_moved_were_changed_or_came_anew_are_told_apart():
+def test_moved_changed_and_added_words_are_distinguished():
     before = ["The", "income", "was", "low", "and", "the", "loan", "was", "large"]
     after = ["The", "income", "was", "too", "low", "and", "a", "loan", "was", "large", "indeed"]
     assert [(block.before, block.after) for block in differences(before, after) if not block.is_same] == [

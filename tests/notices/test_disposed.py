@@ -138,13 +138,13 @@ def test_reports_keep_their_counts(api, notice, row):
     assert not notice_report.notices(api.organization)["unverified"]
 
 
-def test_lists_queues_and_what_is_due_do_not_show_it(api, notice, disposed):
+def test_lists_queues_and_due_notices_do_not_show_it(api, notice, disposed):
     assert done(api.get("/v1/notices"))["items"] == []
     assert done(api.get("/v1/review-requests"))["items"] == []
     assert not selectors.attention(api.organization.pk).anything
 
 
-def test_whatever_is_asked_of_it_answers_with_the_disposal(api, notice, disposed):
+def test_every_request_about_it_answers_with_the_disposal(api, notice, disposed):
     gone = {str(old.pk) for old in disposed}
     for suffix in ("", "/checklist", "/history", "/letter", "/deliveries"):
         answer = api.get(f"/v1/notices/{notice['notice_id']}{suffix}")
@@ -165,7 +165,7 @@ def test_whatever_is_asked_of_it_answers_with_the_disposal(api, notice, disposed
             assert set(answer.json()) == {"detail", "disposal"}
 
 
-def test_another_organization_is_told_nothing(other_api, notice, disposed):
+def test_another_organization_learns_nothing(other_api, notice, disposed):
     assert other_api.get(f"/v1/notices/{notice['notice_id']}").status_code == 404
 
 
@@ -202,7 +202,7 @@ def test_a_delivery_that_is_sent_again_with_its_key_does_not_come_back(api, noti
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
-def test_its_public_page_says_what_it_can_still_prove_and_takes_no_request(api, row, disposed, language):
+def test_its_public_page_shows_the_remaining_proof_and_takes_no_request(api, row, disposed, language):
     Notice.with_disposed.update(language=language)
     answer = Browser().get(f"/n/{row.address}")
     text = answer.content.decode()
@@ -247,7 +247,7 @@ def test_the_digest_of_a_letter_stays_only_while_the_letter_held_random_salts(ap
 # ── work that was under way ──
 
 
-def test_whoever_had_read_a_notice_before_changes_nothing(api, notice, row):
+def test_a_caller_with_a_stale_row_changes_nothing(api, notice, row):
     caller = callers.system(api.organization.pk)
     decision = row.decision
     dispose_of(api.organization)
@@ -268,7 +268,7 @@ def test_whoever_had_read_a_notice_before_changes_nothing(api, notice, row):
     assert NoticeRevision.objects.exclude(content={}).count() == 0
 
 
-def test_mails_of_what_a_backup_brought_back_end_quietly(api, row, capfd):
+def test_mails_restored_from_a_backup_end_quietly_at_the_disposal(api, row, capfd):
     """After a restore, the journal disposes of what still waits."""
     Delivery.objects.create(notice=row, channel="email", address=ADDRESS, recorded_by="x")
     ReviewRequest.objects.create(

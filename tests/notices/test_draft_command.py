@@ -91,7 +91,7 @@ def test_a_limit_takes_the_oldest_first_and_the_next_run_goes_on(loans, run):
         assert noticed() == expected
 
 
-def test_a_run_that_is_cut_off_keeps_what_it_has_done_and_the_next_does_the_rest(loans, run, monkeypatch):
+def test_an_interrupted_run_keeps_its_drafts_and_the_next_continues(loans, run, monkeypatch):
     real, left = services.draft, iter(range(3))
 
     def until_killed(**asked: object) -> Notice:
@@ -108,7 +108,7 @@ def test_a_run_that_is_cut_off_keeps_what_it_has_done_and_the_next_does_the_rest
     assert noticed() == loans
 
 
-def test_it_says_how_far_it_has_come(loans, organization, capsys):
+def test_it_reports_its_progress(loans, organization, capsys):
     call_command("draft_notices", "--organization", organization.slug, "--pack", "general")
     assert "Drafting notices: 6 of 6, done" in capsys.readouterr().err
 
@@ -119,7 +119,7 @@ def test_a_dry_run_counts_and_makes_nothing(loans, run):
     assert noticed() == []
 
 
-def test_a_decision_whose_notice_stands_is_skipped_and_one_whose_notice_was_withdrawn_is_not(api, loans, run):
+def test_a_decision_is_skipped_unless_its_notice_was_withdrawn(api, loans, run):
     standing, withdrawn = drafted(api, "loan-0"), drafted(api, "loan-1")
     edit(api, standing, title="By hand")
     step(api, withdrawn, "withdraw")
@@ -167,7 +167,7 @@ def test_a_record_that_cannot_be_read_is_named_and_the_others_are_done(api, loan
         (["--pack=nowhere"], "us_ecoa_fcra"),
     ],
 )
-def test_what_it_does_not_understand_it_names(loans, run, options, complaint):
+def test_an_unknown_argument_is_named(loans, run, options, complaint):
     with pytest.raises(CommandError, match=complaint):
         run(*options)
     assert noticed() == []
@@ -178,7 +178,7 @@ def test_an_unknown_organization_is_named(loans, run):
         run("--organization=nowhere")
 
 
-def test_nobody_in_particular_wrote_them_so_every_member_may_approve_them(api, loans, run):
+def test_drafts_of_the_command_have_no_writer_and_any_member_may_approve(api, loans, run):
     run("--limit=1")
     made = {"notice_id": Notice.objects.get().pk}
     assert done(approve(api, made))["state"] == "approved"

@@ -163,7 +163,7 @@ def test_an_edit_that_changes_nothing_adopts_a_pack_that_has_changed(api, notice
     assert done(edit(api, notice))["revision"] == 2
 
 
-def test_an_edit_that_changes_nothing_adopts_what_the_record_says_now(api, notice):
+def test_an_edit_that_changes_nothing_adopts_current_record_values(api, notice):
     cited = NoticeRevision.objects.get().cited
     with unguarded():
         NoticeRevision.objects.update(cited=dict.fromkeys(cited, "something else"))
@@ -175,13 +175,13 @@ def test_an_edit_that_changes_nothing_adopts_what_the_record_says_now(api, notic
 # ── the checklist ──
 
 
-def test_the_checklist_says_in_sentences_what_stands_in_the_way(api, notice):
+def test_the_checklist_states_blocking_problems_in_sentences(api, notice):
     assert shown(api, notice, "/checklist")["problems"] == []
     edit(api, notice, inputs_used=[{"statement": "A fact.", "source": "outcome.nowhere"}])
     assert shown(api, notice, "/checklist")["problems"] == ["The source outcome.nowhere leads nowhere in the record."]
 
 
-def test_what_a_law_asks_for_is_named_with_its_citation(api):
+def test_a_legal_element_is_named_with_its_citation(api):
     draft = drafted(api, taken_sample(api, "synthetic-insurance-04"), pack="us_ecoa_fcra")
     problems = shown(api, draft, "/checklist")["problems"]
     assert any("12 CFR 1002.9(a)(2): name and address of the creditor" in problem for problem in problems)
@@ -206,7 +206,7 @@ def test_a_notice_stays_when_the_member_who_holds_it_leaves(api, notice, signed_
     assert shown(api, notice, "/history")["revisions"][-1]["author"] == "member writer@bank.example"
 
 
-def test_who_drafts_holds_the_notice_and_the_answer_says_so(api, signed_in):
+def test_the_drafting_member_holds_the_notice_and_the_response_says_so(api, signed_in):
     api.ingest(RECORD)
     made = done(send(signed_in(Role.EDITOR), "POST", "decisions/loan-1/notices"))
     assert made["holder"] == shown(api, made)["holder"] == "editor@example-bank.example"

@@ -17,7 +17,7 @@ SOME = list({entry.pack: entry for entry in reversed(entries())}.values())
 
 
 @pytest.mark.parametrize("entry", SOME, ids=lambda entry: entry.name)
-def test_the_same_problems_and_warnings_stand_whichever_way_a_record_comes_in(api, signed_in, entry: Entry):
+def test_every_way_in_gives_the_same_problems_and_warnings(api, signed_in, entry: Entry):
     raw = entry.record.read_bytes()
     fill_in_names(api, entry.pack)
     tried = done(api.post("/v1/ingest/srf?dry_run=true", raw))

@@ -35,7 +35,7 @@ def public_page(api, notice):
 
 
 @in_turn("database", "filesystem")
-def test_a_forged_record_is_drafted_edited_and_approved_about_by_nobody(api, each_vault, notice, forgery):
+def test_no_notice_about_a_forged_record_is_drafted_edited_or_approved(api, each_vault, notice, forgery):
     FORGERIES[forgery](Decision.objects.get().record)
     for answer in (
         send(api, "POST", "decisions/loan-1/notices"),
@@ -48,7 +48,7 @@ def test_a_forged_record_is_drafted_edited_and_approved_about_by_nobody(api, eac
 
 
 @in_turn("filesystem", "database")
-def test_a_forged_notice_is_given_out_in_no_form_and_confirmed_by_nobody(api, each_vault, approved, forgery):
+def test_a_forged_notice_is_given_out_in_no_form_and_never_confirmed(api, each_vault, approved, forgery):
     sealed = SealedNotice.objects.select_related("record").get()
     FORGERIES[forgery](sealed.record)
     for form in ("html", "text", "proof", "pdf"):
@@ -73,7 +73,7 @@ def test_date_and_digest_of_a_letter_are_those_that_were_sealed_whatever_the_row
     assert b"2020" not in letter(api, approved, "html").content
 
 
-def test_what_the_page_says_of_rules_and_language_is_what_was_sealed(api, approved):
+def test_the_page_shows_the_sealed_rules_and_language(api, approved):
     page = public_page(api, approved).content
     with unguarded():
         NoticeRevision.objects.update(content={"framework": "Some other law", "human_review_available": False})

@@ -55,7 +55,7 @@ def approve_by_service(api, notice, caller, **claim):
 
 
 @pytest.mark.parametrize("body", [{}, {"approver": WRITER}, {"approver": "Another Member", "authority": "any"}])
-def test_not_by_their_session(api, notice, signed_in, body):
+def test_a_writer_cannot_approve_by_their_session(api, notice, signed_in, body):
     browser = signed_in(Role.OWNER, WRITER)
     done(edit(browser, notice, title="Mine"))
     refused(step(browser, notice, "approve", body))
@@ -63,13 +63,13 @@ def test_not_by_their_session(api, notice, signed_in, body):
 
 
 @each_case("approver", THEIRS[::4])
-def test_not_by_a_key_in_their_name(api, written, approver):
+def test_a_key_cannot_approve_in_a_writer_s_name(api, written, approver):
     assert "Ask another person to approve it" in refused(approve(api, written, approver=approver))
     assert not Approval.objects.exists()
 
 
 @each_case("approver", THEIRS)
-def test_not_from_the_shell_in_their_name(api, organization, written, approver):
+def test_the_shell_cannot_approve_in_a_writer_s_name(api, organization, written, approver):
     shell = Caller(organization.pk, Role.OWNER, audit.COMMAND_LINE)
     with pytest.raises(OwnNotice):
         approve_by_service(api, written, shell, approver=approver, authority="any")
@@ -77,14 +77,14 @@ def test_not_from_the_shell_in_their_name(api, organization, written, approver):
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.APPROVER])
-def test_not_by_their_role(api, notice, organization, role):
+def test_no_role_lets_a_writer_approve(api, notice, organization, role):
     caller = acting(organization, role, f"{role}@writers.example")
     notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
     with pytest.raises(OwnNotice, match="Ask another person to approve it"):
         approve_by_service(api, notice, caller)
 
 
-def test_not_by_an_authority_grant(api, written, writer, organization):
+def test_no_authority_grant_lets_a_writer_approve(api, written, writer, organization):
     admin = acting(organization, Role.ADMIN, "admin@bank.example")
     member = Member.objects.get(pk=writer.member_id)
     notices.grant_authority(
@@ -94,13 +94,13 @@ def test_not_by_an_authority_grant(api, written, writer, organization):
         approve_by_service(api, written, writer)
 
 
-def test_not_after_they_have_left_and_come_back(api, written, writer, organization):
+def test_a_writer_who_left_and_rejoined_cannot_approve(api, written, writer, organization):
     Member.objects.get(pk=writer.member_id).delete()
     with pytest.raises(OwnNotice, match="Ask another person to approve it"):
         approve_by_service(api, written, acting(organization, Role.APPROVER, WRITER))
 
 
-def test_not_after_their_name_was_written_otherwise_when_they_came(api, notice, organization):
+def test_a_writer_cannot_approve_under_another_spelling_of_their_address(api, notice, organization):
     """Addresses are stored in lower case. For some letters, casefolding gives another result."""
     caller = acting(organization, Role.OWNER, "straße@bank.example")
     notices.edit(notice=stored(api, notice), changes={"title": "Mine"}, caller=caller)
@@ -108,7 +108,7 @@ def test_not_after_their_name_was_written_otherwise_when_they_came(api, notice, 
 
 
 @pytest.mark.parametrize("other", [f"j{WRITER}", f"a.{WRITER}", f"{WRITER}.org", f"{WRITER}s", f"my-{WRITER}"])
-def test_an_address_that_merely_contains_theirs_is_somebody_else_s(api, written, other):
+def test_an_address_that_contains_a_writer_s_is_another_person_s(api, written, other):
     assert done(approve(api, written, approver=other))["approval"]["approver"] == other
 
 
@@ -139,7 +139,7 @@ def makes_a_new_version(api, organization, caller):
 
 
 @pytest.mark.parametrize("writes", [drafts, edits, says_that_an_element_does_not_apply, makes_a_new_version])
-def test_whoever_had_a_hand_in_the_words_does_not_approve_them(api, notice, organization, writer, writes):
+def test_no_contributor_can_approve(api, notice, organization, writer, writes):
     row = {"notice_id": str(writes(api, organization, writer).pk)}
     with pytest.raises(OwnNotice, match="Ask another person to approve it"):
         approve_by_service(api, row, writer)
@@ -157,7 +157,7 @@ def test_sending_to_review_and_asking_for_changes_is_not_writing(api, notice, si
 # ── other approvers ──
 
 
-def test_somebody_else_approves_in_their_own_name(api, written, signed_in):
+def test_another_member_approves_in_their_own_name(api, written, signed_in):
     approval = done(step(signed_in(Role.APPROVER, "second@bank.example"), written, "approve"))["approval"]
     assert approval["approver"] == "second@bank.example"
     assert (approval["basis"], approval["authority"], approval["verified"]) == ("signed in", "approver", False)
@@ -169,7 +169,7 @@ def test_a_member_may_give_their_own_address_in_any_spelling(api, written, organ
     assert approve_by_service(api, written, second, approver=spelled).approver == "second@bank.example"
 
 
-def test_an_address_with_letters_that_lower_case_keeps_is_one_s_own_too(api, written, organization):
+def test_an_address_with_letters_unchanged_by_lower_case_is_one_s_own(api, written, organization):
     second = acting(organization, Role.APPROVER, "straße@bank.example")
     assert approve_by_service(api, written, second, approver="straße@bank.example").approver == "straße@bank.example"
 
@@ -197,7 +197,7 @@ def test_the_approval_of_another_organization_s_notice_is_a_404(api, other_api, 
     assert send(other_api, "POST", f"notices/{notice['notice_id']}/withdraw").status_code == 404
 
 
-def test_nobody_approves_what_a_key_of_theirs_edited(api, organization, notice, signed_in):
+def test_a_member_cannot_approve_words_their_key_edited(api, organization, notice, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     edit(Api(organization, token), notice, title="Mine")
@@ -206,7 +206,7 @@ def test_nobody_approves_what_a_key_of_theirs_edited(api, organization, notice, 
     done(approve(api, notice))
 
 
-def test_a_key_of_whoever_edited_approves_in_nobodys_name(api, organization, notice, signed_in):
+def test_a_writer_s_key_cannot_approve_in_another_name(api, organization, notice, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     done(edit(owner, notice, title="Mine"))
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]

@@ -70,7 +70,7 @@ def test_a_member_is_found_by_their_address_in_any_spelling(api, holder, spelled
     assert grant(api, email=spelled)["email"] == HOLDER
 
 
-def test_nobody_grants_themselves(api, signed_in):
+def test_a_member_cannot_grant_to_themselves(api, signed_in):
     owner = signed_in(Role.OWNER, "first@bank.example")
     assert "to yourself" in refused(send(owner, "POST", "authority-grants", GRANT | {"email": "first@bank.example"}))
     assert not AuthorityGrant.objects.exists()
@@ -96,7 +96,7 @@ def test_a_grant_does_not_end_before_it_begins(api, holder):
         ({"authority": ""}, ["authority"]),
     ],
 )
-def test_what_is_no_grant_is_refused(api, other_api, holder, changes, where):
+def test_an_invalid_grant_is_refused(api, other_api, holder, changes, where):
     answer = send(api, "POST", "authority-grants", GRANT | changes)
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", *where])
 
@@ -177,12 +177,12 @@ def test_a_grant_of_one_organization_is_of_no_use_in_another(api, other_api, not
 # ── where a grant is asked for ──
 
 
-def test_where_a_grant_is_asked_for_no_key_approves(api, notice, grants_alone):
+def test_where_grants_are_required_no_key_can_approve(api, notice, grants_alone):
     assert "signed-in member" in refused(approve(api, notice))
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.APPROVER])
-def test_where_a_grant_is_asked_for_nobody_approves_without(api, notice, grants_alone, organization, role):
+def test_where_grants_are_required_no_member_approves_without_one(api, notice, grants_alone, organization, role):
     caller = acting(organization, role, HOLDER)
     with pytest.raises(NotGranted, match="no authority grant"):
         approval_of(api, notice, caller)
@@ -191,7 +191,7 @@ def test_where_a_grant_is_asked_for_nobody_approves_without(api, notice, grants_
         approval_of(api, notice, caller)
 
 
-def test_where_a_grant_is_asked_for_its_holder_approves(api, notice, grants_alone, holder):
+def test_where_grants_are_required_a_holder_approves(api, notice, grants_alone, holder):
     grant(api)
     with pytest.raises(NotGranted, match="medical director"):
         approval_of(api, notice, holder, "medical director")
@@ -204,7 +204,7 @@ def test_a_grant_gives_no_permission_that_the_role_does_not(api, notice, signed_
     assert step(editor, notice, "approve").status_code == 403
 
 
-def test_nobody_grants_authority_to_themselves_by_a_key_of_their_own(api_for, organization, signed_in):
+def test_a_member_cannot_grant_to_themselves_by_their_key(api_for, organization, signed_in):
     owner = signed_in(Role.OWNER, "owner-2@bank.example")
     token = done(send(owner, "POST", "auth/api-keys", {"name": "mine"}))["api_key"]
     by_own_key = Api(organization, token)
@@ -238,7 +238,7 @@ def test_a_key_grants_no_authority_to_a_member_whom_its_lineage_invited(api, sig
         done(send(other, "POST", "authority-grants", wanted))
 
 
-def test_whoever_leaves_and_comes_back_does_not_bring_old_authority_along(api, notice, holder, grants_alone):
+def test_a_member_who_left_and_rejoined_does_not_get_old_grants_back(api, notice, holder, grants_alone):
     grant(api)
     Member.objects.filter(pk=holder.member_id).delete()
     back = acting(api.organization, Role.APPROVER, HOLDER)

@@ -61,7 +61,7 @@ def test_a_key_of_any_role_neither_tightens_nor_loosens_a_guard(api, api_for):
     assert values(settings_of(api.organization.pk)) == STRICT
 
 
-def test_a_key_changes_the_rest_and_repeats_what_is(api, strict):
+def test_a_key_changes_other_settings_and_may_repeat_the_guards(api, strict):
     for body in ({"at_risk_days": 3}, {"at_risk_days": 4, **STRICT}, {"signatory": {"name": "A."}}, {}):
         answered = done(send(api, "PUT", "notice-settings", body))
         assert ({guard: answered[guard] for guard in STRICT}, answered["loosenings"]) == (STRICT, [])
@@ -123,7 +123,7 @@ def test_an_owner_cancels_a_loosening_by_sending_the_strict_value(organization, 
     assert verbs[-1] == "guard.loosening_canceled"
 
 
-def test_no_approval_slips_through_while_a_loosening_waits(api, notice):
+def test_a_pending_loosening_allows_no_approval(api, notice):
     services.change_settings(caller=owner(api.organization), require_grants=True)
     services.change_settings(caller=owner(api.organization), require_grants=False)
     assert "authority grant" in refused(approve(api, notice))
@@ -147,7 +147,7 @@ def test_the_page_shows_a_loosening_and_an_owner_keeps_the_safeguard(api, strict
     assert settings_of(api.organization.pk).loosenings == {}
 
 
-def test_the_page_lets_nobody_else_change_a_guard(api, strict, signed_in):
+def test_the_page_lets_only_owners_change_a_guard(api, strict, signed_in):
     for browser in (signed_in(Role.ADMIN), signed_in(Role.OWNER, "third@bank.example")):
         assert browser.submit(PAGE, default_pack="gdpr_22", at_risk_days="9").status_code == 302
         assert browser.submit(PAGE, default_pack="general", at_risk_days="9").status_code == 422
@@ -155,7 +155,7 @@ def test_the_page_lets_nobody_else_change_a_guard(api, strict, signed_in):
     assert (values(row), row.loosenings, row.at_risk_days) == (STRICT, {}, 9)
 
 
-def test_a_second_factor_is_given_up_by_no_key_and_only_after_a_day(api, organization):
+def test_the_second_factor_rule_is_dropped_by_no_key_and_only_after_a_day(api, organization):
     path, strict, loose = "auth/organization", {"second_factor_required": True}, {"second_factor_required": False}
     assert send(api, "PATCH", path, strict).status_code == 403
     require_second_factor(caller=owner(organization, has_second_factor=False), required=True)

@@ -77,7 +77,7 @@ def test_a_short_history_is_one_page_as_it_ever_was(api, approved):
     assert (len(answer["revisions"]), answer["steps"], answer["next_cursor"]) == (1, [], None)
 
 
-def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
+def test_entries_added_while_paging_come_at_the_end(api, notice):
     for number in range(3):
         done(edit(api, notice, title=str(number)))
     path = f"/v1/notices/{notice['notice_id']}/history"
@@ -91,7 +91,7 @@ def test_what_is_added_meanwhile_comes_at_the_end(api, notice):
     ("name", "value"),
     [("limit", "0"), ("limit", "51"), ("cursor", "x"), ("cursor", "WzFd"), ("cursor", "WyJhIiwiYiJd"), ("page", "2")],
 )
-def test_what_is_no_page_is_refused(api, notice, name, value):
+def test_an_invalid_page_is_refused(api, notice, name, value):
     answer = api.get(f"/v1/notices/{notice['notice_id']}/history", **{name: value})
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["query", name])
 
@@ -154,7 +154,7 @@ def shown_lines(browser, address: str) -> tuple[list[str], str | None]:
     return lines, earlier[0].rpartition('href="')[2].replace("&amp;", "&") if earlier[1] else None
 
 
-def test_the_history_is_told_page_by_page_and_nothing_twice(api, long, signed_in):
+def test_the_history_page_repeats_no_entry_across_pages(api, long, signed_in):
     browser, address, pages_seen = signed_in(Role.EDITOR), page(long), []
     while address:
         lines, address = shown_lines(browser, address)
@@ -165,7 +165,7 @@ def test_the_history_is_told_page_by_page_and_nothing_twice(api, long, signed_in
     assert all(f"revision {number}\n" in line for number, line in enumerate(pages_seen[1:], start=2))
 
 
-def test_what_happened_in_one_moment_is_told_once_across_pages(api, notice, signed_in):
+def test_entries_of_one_moment_are_shown_once_across_pages(api, notice, signed_in):
     revise(api, notice, 120)
     first = NoticeRevision.objects.get(number=1)
     steps = (Step(notice=first.notice, revision=first, kind="submitted", actor_label=str(n)) for n in range(120))
@@ -198,14 +198,14 @@ def test_an_edit_leads_to_what_it_changed(api, notice, signed_in):
     assert "<ins>Third</ins>" in changed
 
 
-def test_of_many_revisions_the_newest_and_those_shown_are_offered_to_compare(api, long, signed_in):
+def test_the_newest_and_the_shown_revisions_can_be_compared(api, long, signed_in):
     text = signed_in(Role.EDITOR).get(f"{page(long, 'compare-notice')}?a=7&b=190").content.decode()
     assert text.count("<option") == 2 * 101
     assert '<option value="7" selected>' in text
     assert '<option value="190" selected>' in text
 
 
-def test_reasons_of_what_does_not_apply_stand_in_the_history(api, notice, signed_in):
+def test_reasons_of_waivers_are_in_the_history(api, notice, signed_in):
     done(exempt(api, notice, inputs="None were used."))
     assert "None were used." in "".join(shown_lines(signed_in(Role.EDITOR), page(notice))[0])
 

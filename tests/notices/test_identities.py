@@ -60,7 +60,7 @@ def unsealed(api, notice, monkeypatch):
 
 
 @pytest.mark.once
-def test_a_record_that_takes_the_notices_id_does_not_keep_its_letter_back(api, each_vault, notice):
+def test_a_record_under_the_notice_s_id_does_not_block_its_letter(api, each_vault, notice):
     assert take_its_id(api, notice).status_code == 201
     approved = done(approve(api, notice))
     assert letter(api, approved).status_code == 200
@@ -132,7 +132,7 @@ def forget_the_approval():
 
 
 @pytest.mark.parametrize("adopted", [True, False])
-def test_what_a_restored_database_has_forgotten_stays_the_one_record_of_the_notice(
+def test_a_record_that_a_restored_database_lacks_stays_the_notice_s_only_one(
     api, filesystem_vault, notice, as_before, adopted
 ):
     first = done(as_before(approve, api, notice))
@@ -160,7 +160,7 @@ def test_other_words_than_the_forgotten_ones_need_a_new_version(api, filesystem_
 
 
 @pytest.mark.once
-def test_a_decision_that_a_restored_database_has_forgotten_does_not_keep_a_letter_back(api, filesystem_vault, notice):
+def test_a_decision_that_a_restored_database_lacks_does_not_block_a_letter(api, filesystem_vault, notice):
     """The vault holds an integrator's record under the notice's bare id, and its index row is restored."""
     take_its_id(api, notice)
     decisions = Decision.objects.filter(decision_id=notice["notice_id"])

@@ -40,7 +40,7 @@ def kept() -> set[tuple]:
     return set(Contributor.objects.values_list("notice", "part", "actor_kind", "actor_id", "mail"))
 
 
-def test_writers_and_waivers_are_those_that_would_have_been_kept(api, notice, signed_in):
+def test_the_upgrade_restores_writers_and_waivers(api, notice, signed_in):
     owner = signed_in(Role.OWNER, "maker@bank.example")
     key, editor = key_of(owner, api), signed_in(Role.EDITOR, "editor@bank.example")
     done(edit(key, notice, title="By the key"))
@@ -68,7 +68,7 @@ def test_an_edit_from_before_keeps_its_writer_from_approving(api, notice, signed
     assert "key that you made" in refused(step(owner, notice, "approve"))
 
 
-def test_phrases_are_whoever_s_who_alone_has_ever_changed_the_phrasebook(api, organization):
+def test_phrases_belong_to_the_only_member_who_changed_the_phrasebook(api, organization):
     author = acting(organization, Role.ADMIN, AUTHOR)
     put(organization, author.actor, phrase(label="Loan to value"))
     before = Phrase.objects.get().authors
@@ -81,7 +81,7 @@ def test_phrases_are_whoever_s_who_alone_has_ever_changed_the_phrasebook(api, or
 
 
 @pytest.mark.parametrize("second", ["other@bank.example", ""])
-def test_where_several_have_changed_it_nobody_knows_who_wrote_which(organization, second):
+def test_phrases_changed_by_several_members_have_no_known_author(organization, second):
     actors = [acting(organization, Role.ADMIN, AUTHOR).actor]
     actors.append(acting(organization, Role.ADMIN, second).actor if second else audit.COMMAND_LINE)
     for actor in actors:

@@ -49,20 +49,20 @@ NO_REPORTS: dict[str, Any] = {
 
 
 @each_case("events", REPORTS.values())
-def test_a_report_that_a_record_shows_asks_for_its_disclosure_and_is_warned_of(events):
+def test_fcra_1681m_a_a_report_in_the_record_needs_disclosure_and_warns(events):
     assert asked(record(events), CREDIT) >= {"report_copy", "report_dispute"}
     assert "a free copy of your report" in rights(record(events), CREDIT)
     assert "consumer_report_assumed" in warned(record(events), CREDIT)
 
 
 @each_case("events", NO_REPORTS.values())
-def test_what_is_no_report_asks_for_none(events):
+def test_fcra_1681m_a_other_data_needs_no_report_disclosure(events):
     assert "report_copy" not in asked(record(events), CREDIT)
     assert "consumer reporting agency" not in rights(record(events), CREDIT)
     assert "consumer_report_assumed" not in warned(record(events), CREDIT)
 
 
-def test_what_the_record_says_of_a_report_counts_before_what_it_shows():
+def test_fcra_1681m_a_the_record_s_flag_overrides_the_shape_of_a_report():
     given = record(REPORTS["a FICO score"], consumer_report_used=False)
     assert "report_copy" not in asked(given, CREDIT)
     assert "consumer_report_denied" in warned(given, CREDIT)
@@ -85,7 +85,7 @@ NAMED: list[dict[str, Any]] = [
 
 
 @each_case("shown", NAMED)
-def test_a_credit_score_of_the_outcome_asks_for_the_score_disclosure(shown: dict[str, Any]):
+def test_fcra_1681m_a_2_a_credit_score_in_the_outcome_needs_disclosure(shown: dict[str, Any]):
     assert asked(record(**shown), CREDIT) >= {"score", "score_range", "score_key_factors", "score_date", "report_copy"}
     assert blocking(record(**shown), CREDIT) >= {"score_range", "score_key_factors", "score_date"}
 
@@ -100,14 +100,14 @@ OWN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("shown", OWN)
-def test_a_score_of_which_nobody_says_whose_it_is_asks_for_no_disclosure(shown: dict[str, Any]):
+def test_fcra_1681m_a_2_a_score_of_unknown_origin_needs_no_disclosure(shown: dict[str, Any]):
     assert not {"score", "score_range", "report_copy"} & asked(record(**shown), CREDIT)
     assert "consumer report" not in rights(record(**shown), CREDIT)
     unclear = "score" in shown and "consumer_report_used" not in shown
     assert ("whose_score" in warned(record(**shown), CREDIT)) is unclear
 
 
-def test_a_score_in_the_events_is_disclosed_where_it_stands():
+def test_fcra_1681m_a_2_a_score_in_the_events_is_disclosed_from_there():
     bureau = {
         "name": "Equifax",
         "address": "1 Elm St",
@@ -119,7 +119,7 @@ def test_a_score_in_the_events_is_disclosed_where_it_stands():
     assert blocking(record({"credit_bureau": bureau}, key_factors=["Late payments"]), CREDIT) == set()
 
 
-def test_an_approval_or_a_referral_discloses_nothing():
+def test_fcra_1681m_a_an_approval_or_a_referral_discloses_nothing():
     for action in ("APPROVED", "referred", "withdrawn"):
         given = record(credit_score=548, action=action)
         assert not [name for name in asked(given, CREDIT) if name.startswith("report")]
@@ -137,7 +137,7 @@ AGENCIES = [
 
 
 @pytest.mark.parametrize(("events", "printed"), AGENCIES)
-def test_the_agency_is_the_records_and_never_has_another_ones_address(events, printed: str):
+def test_fcra_1681m_a_3_the_record_s_agency_never_gets_another_s_address(events, printed: str):
     settings = {
         "consumer_reporting_agency": "Default Agency, 9 Oak St",
         "report_agency_name": "Default Agency",
@@ -165,7 +165,7 @@ SEVERAL: list[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize(("events", "printed", "whole"), SEVERAL)
-def test_of_several_agencies_each_has_its_own_address_and_a_lacking_one_warns(events, printed: str, whole: bool):
+def test_fcra_1681m_a_3_each_agency_has_its_address_and_a_missing_one_warns(events, printed: str, whole: bool):
     given = record(events, consumer_report_used=True)
     assert f"from these consumer reporting agencies: {printed}. The agencies did not" in rights(given, CREDIT)
     assert "{report_agency" not in rights(given, CREDIT)
@@ -219,14 +219,14 @@ def test_a_score_outside_its_range_is_warned_of(shown: dict, pack: str):
 
 
 @each_case("shown", INSIDE)
-def test_one_inside_or_without_a_range_is_not(shown: dict):
+def test_a_score_inside_or_without_a_range_is_not_warned_of(shown: dict):
     assert "score_out_of_range" not in warned({"decision_id": "d", **shown}, CREDIT)
 
 
 # ── the work ──
 
 
-def test_a_record_is_looked_through_once_however_much_is_asked_of_its_shape(monkeypatch):
+def test_a_record_is_searched_once_for_all_questions_of_shape(monkeypatch):
     looked, find = [], shapes.find
     monkeypatch.setattr(shapes, "find", lambda document: looked.append(1) or find(document))
     whole = Facts(json.dumps(record({"credit_bureau": {"name": "Equifax", "fico_score": 601}})).encode())
@@ -236,13 +236,13 @@ def test_a_record_is_looked_through_once_however_much_is_asked_of_its_shape(monk
     assert looked == [1]
 
 
-def test_a_field_that_a_record_calls_found_is_the_records():
+def test_a_field_named_found_belongs_to_the_record():
     assert Facts(b'{"found": {"credit": "yes"}}').get("found.credit") == "yes"
     assert Facts(b'{"events": {"loan_amount": 1}}').get("found.credit") == "events.loan_amount"
 
 
 @pytest.mark.parametrize("in_a_list", [True, False])
-def test_of_a_list_of_agencies_none_is_the_one_of_the_settings(in_a_list: bool):
+def test_agencies_in_a_list_never_get_the_address_of_the_settings(in_a_list: bool):
     names = ("North Bureau", "South Bureau")
     report = {"agencies": [{"name": name, "address": "1 Example Street"} for name in names]}
     events = [{"name": "consumer_report", **report}] if in_a_list else {"consumer_report": report}
@@ -251,7 +251,7 @@ def test_of_a_list_of_agencies_none_is_the_one_of_the_settings(in_a_list: bool):
     )
 
 
-def test_the_score_of_the_outcome_is_told_beside_the_one_in_the_report():
+def test_the_outcome_s_score_is_printed_beside_the_report_s():
     report = {"consumer_report": {"agencies": [{"name": "Example Data", "score": 588}]}}
     used = drafted(record(report, consumer_report_used=True, score=588), CREDIT)["inputs_used"]
     assert {"outcome.score", "events.consumer_report.agencies.0.score"} <= {item["source"] for item in used}

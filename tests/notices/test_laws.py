@@ -26,19 +26,19 @@ def applying(pack: Pack, check: str, record: dict[str, object]) -> list[Element]
         ("us_health_denial", {}),
     ],
 )
-def test_where_the_law_gives_a_person_to_ask_a_notice_without_one_is_blocked(name: str, record: dict[str, object]):
+def test_where_the_law_grants_a_human_review_a_notice_without_it_is_blocked(name: str, record: dict[str, object]):
     applied = applying(packs()[name], "is_true", record)
     assert applied
     assert all(packs()[name].blocks(element, date(2026, 11, 1)) for element in applied)
 
 
 @pytest.mark.parametrize("name", ["gdpr_22", "uk_gdpr_22c", "ca_qc_12_1"])
-def test_a_decision_that_a_person_made_needs_no_review_under_the_laws_on_automated_ones(name: str):
+def test_a_person_s_decision_needs_no_review_under_laws_on_automated_decisions(name: str):
     assert applying(packs()[name], "is_true", {"outcome.solely_automated": False}) == []
 
 
 @pytest.mark.parametrize("name", ["eu_ai_act_86", "us_ecoa_fcra"])
-def test_where_no_law_grants_a_review_none_is_demanded(name: str):
+def test_where_no_law_grants_a_review_none_is_required(name: str):
     assert packs()[name].human_review == "not_granted"
     assert not [element for element in packs()[name].elements if element.check == "is_true"]
 
@@ -65,7 +65,7 @@ def test_credit_reasons_may_not_hide_behind_a_score_or_a_policy():
     assert "no_empty_reasons" in blocking(pack)
 
 
-def test_only_credit_knows_a_maximum_of_reasons_and_it_only_advises():
+def test_only_credit_has_a_maximum_of_reasons_and_it_only_advises():
     bounded = [(name, one.id) for name in EVERY for one in packs()[name].elements if one.check == "max_items"]
     assert bounded == [
         ("us_ecoa_fcra", "reasons_at_most_four"),
@@ -164,9 +164,7 @@ def test_only_statements_at_or_below_an_elements_paths_count():
         ),
     ],
 )
-def test_what_differs_from_case_to_case_is_filled_from_the_record(
-    name: str, decision_id: str, expected: dict[str, str]
-):
+def test_case_specific_placeholders_come_from_the_record(name: str, decision_id: str, expected: dict[str, str]):
     assert packs()[name].recorded(Facts(sample(decision_id)).get) == expected
 
 
@@ -201,11 +199,11 @@ def test_where_a_record_says_that_there_is_no_review_the_notice_can_say_it(name:
 
 
 @each_case("name", EVERY)
-def test_what_is_asked_of_a_language_is_that_the_reader_reads_it(name: str):
+def test_a_language_element_checks_only_the_reader_s_language(name: str):
     assert {one.check for one in packs()[name].elements if one.where == "language"} <= {"readers_language"}
 
 
-def test_only_what_nothing_else_tells_of_applies_by_the_field_that_it_looks_for():
+def test_an_element_that_applies_by_its_own_field_is_never_missing():
     """Such an element is never missing: not every decision has its subject."""
     elements_by_pack = {
         (name, one.id)
@@ -293,7 +291,7 @@ def test_a_letter_that_denies_no_care_says_nothing_of_an_appeal(plan: str, actio
         (None, {"appeal", "denial_code_elsewhere"}),
     ],
 )
-def test_what_one_plan_s_rules_ask_for_is_demanded_though_the_record_lacks_it(plan: str | None, demanded: set[str]):
+def test_elements_of_a_plan_s_rules_are_required_though_the_record_lacks_them(plan: str | None, demanded: set[str]):
     pack = packs()["us_health_denial"]
     record: dict[str, object] = {"subject.plan_type": plan, "outcome.action": "denied", "outcome.denial_code": "X1"}
     applied = {one.id for one in pack.elements if one.applies_to(record.get)}
@@ -317,9 +315,7 @@ def test_what_one_plan_s_rules_ask_for_is_demanded_though_the_record_lacks_it(pl
         ({"outcome.claim_type": "post_service"}, False),
     ],
 )
-def test_a_fast_appeal_is_offered_before_the_service_unless_the_record_knows_of_none(
-    record: dict[str, object], offered: bool
-):
+def test_an_expedited_appeal_is_offered_before_the_service_unless_ruled_out(record: dict[str, object], offered: bool):
     pack = packs()["us_health_denial"]
     assert pack.element("expedited_appeal").applies_to(record.get) is offered
     assert pack.lock("expedited_appeal").applies_to(record.get) is offered
@@ -341,6 +337,6 @@ def test_a_health_letter_names_one_address_for_the_appeal():
         ("ca_qc_12_1", "synthetic-insurance-05", "inputs_used", "outcome.personal_information_used.0"),
     ],
 )
-def test_what_a_law_asks_about_is_told_where_the_record_answers_it(name: str, decision_id: str, field: str, path: str):
+def test_record_fields_that_a_law_needs_are_printed(name: str, decision_id: str, field: str, path: str):
     content = drafted(sample(decision_id), name, packs()[name].languages[0])
     assert path in [item["source"] for item in content[field]]

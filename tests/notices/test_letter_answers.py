@@ -44,7 +44,7 @@ def test_each_form_says_what_it_is_and_is_kept_by_no_cache(api, approved, form, 
     assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-def test_html_is_what_is_given_if_nothing_is_asked_for(api, addressed):
+def test_html_is_the_default_format(api, addressed):
     assert letter(api, addressed)["Content-Type"].startswith("text/html")
 
 
@@ -60,7 +60,7 @@ def test_the_page_may_use_its_own_style_and_nothing_else(api, approved):
 
 
 @each_case("query", [{"format": "docx"}, {"paper": "a5"}, {"size": "a4"}, {"format": ""}])
-def test_what_there_is_not_is_refused(api, notice, query):
+def test_an_invalid_query_is_refused(api, notice, query):
     assert letter(api, notice, **query).status_code == 422
 
 
@@ -72,7 +72,7 @@ def test_a_draft_says_that_it_is_one_and_has_no_address_to_check_it(api, address
     assert "nothing to prove" in letter(api, addressed, format="proof").json()["detail"]
 
 
-def test_an_approved_letter_is_addressed_and_says_where_it_can_be_checked(api, addressed):
+def test_an_approved_letter_has_an_address_and_says_where_to_check_it(api, addressed):
     approved = done(approve(api, addressed))
     for form in ("html", "text"):
         html = letter(api, approved, format=form).content.decode()
@@ -81,12 +81,12 @@ def test_an_approved_letter_is_addressed_and_says_where_it_can_be_checked(api, a
         assert "DRAFT" not in html.upper()
 
 
-def test_a_letter_that_was_taken_back_says_so(api, approved):
+def test_a_withdrawn_letter_says_so(api, approved):
     step(api, approved, "withdraw")
     assert "WITHDRAWN" in letter(api, approved, format="text").content.decode().upper()
 
 
-def test_a_draft_that_was_taken_back_has_no_proof_either(api, notice):
+def test_a_withdrawn_draft_has_no_proof(api, notice):
     step(api, notice, "withdraw")
     assert "WITHDRAWN" in letter(api, notice, format="text").content.decode().upper()
     assert letter(api, notice, format="proof").status_code == 409

@@ -49,7 +49,7 @@ def test_a_letter_greets_the_person_by_name_if_it_has_one(language, named, unnam
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_somebody_signs_with_function_and_telephone(language):
+def test_a_signatory_signs_with_function_and_telephone(language):
     words = languages()[language]
     read = letter({"language": language}, signatory=SIGNATORY)
     expected = [words["closing"], "Kim Example", "Head of Credit Decisions"]
@@ -59,12 +59,12 @@ def test_somebody_signs_with_function_and_telephone(language):
 
 
 @pytest.mark.parametrize("signatory", [{}, {"telephone": "+1 555 0100"}, {"name": "", "function": None}, {"name": [7]}])
-def test_where_nobody_signs_the_organization_does(signatory):
+def test_without_a_signatory_the_organization_signs(signatory):
     assert lines(letter(signatory=signatory), "closing")[:2] == ["Yours sincerely,", "Example Bank"]
 
 
 @pytest.mark.django_db
-def test_who_signs_is_a_setting_and_sealed_with_the_letter(api):
+def test_the_signatory_is_a_setting_and_sealed_with_the_letter(api):
     done(send(api, "PUT", "notice-settings", {"default_pack": "general", "signatory": SIGNATORY}))
     done(api.ingest(RECORD))
     notice = drafted(api)
@@ -77,7 +77,7 @@ def test_who_signs_is_a_setting_and_sealed_with_the_letter(api):
 
 
 @pytest.mark.django_db
-def test_a_letter_from_before_somebody_signed_still_opens_and_is_confirmed(api, monkeypatch):
+def test_a_letter_from_before_signatories_still_opens_and_is_confirmed(api, monkeypatch):
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     done(api.ingest(RECORD))
     notice = drafted(api)
@@ -110,7 +110,7 @@ def test_a_signature_is_lines_of_text(api, wrong):
         "1 Harbour Street\nSpringfield",
     ],
 )
-def test_the_sender_stands_in_one_block_and_is_named_once(contact):
+def test_the_sender_is_in_one_block_and_named_once(contact):
     read = letter(sender=contact)
     assert lines(read, "sender") == ["Example Bank", "1 Harbour Street", "Springfield"]
     head = letters.render_text(read).split("\n\n")[0]
@@ -174,12 +174,12 @@ def test_no_heading_claims_that_all_information_was_used(language):
         (f"a{RLO}b\nc", f"{FSI}a{RLO}b{PDI}\nc"),
     ],
 )
-def test_a_text_with_controls_is_closed_in_itself(text, expected):
+def test_bidirectional_controls_are_closed_within_their_text(text, expected):
     assert contained(text) == expected
     assert contained(expected) == expected
 
 
-def test_what_a_line_opens_is_closed_where_it_is_wrapped_and_opened_again():
+def test_controls_are_closed_at_a_line_break_and_reopened_after_it():
     wrapped = carried([f"a {FSI}b {RLO}c", "d", f"e{PDI} f"])
     assert wrapped == [f"a {FSI}b {RLO}c{PDF}{PDI}", f"{FSI}{RLO}d{PDF}{PDI}", f"{FSI}{RLO}e{PDI} f"]
 
@@ -256,7 +256,7 @@ def test_the_check_says_which_font_is_missing_and_how_to_install_it(tmp_path, mo
         assert f"apt-get install {package}" in messages
 
 
-def test_where_nobody_can_tell_nothing_is_missing(monkeypatch):
+def test_without_fontconfig_no_font_is_reported_missing(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert list(fonts.missing()) == []
 

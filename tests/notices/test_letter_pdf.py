@@ -55,7 +55,7 @@ def long() -> PdfReader:
 # ── the standards ──
 
 
-def test_it_claims_pdfa_3a_and_pdfua_1(file):
+def test_the_pdf_claims_pdfa_3a_and_pdfua_1(file):
     claims = file.root_object["/Metadata"].get_data().decode()
     assert 'pdfaid:part="3"' in claims
     assert 'pdfaid:conformance="A"' in claims
@@ -63,7 +63,7 @@ def test_it_claims_pdfa_3a_and_pdfua_1(file):
     assert claims.count("<rdf:RDF ") == 1
 
 
-def test_it_has_language_title_and_marks(file):
+def test_the_pdf_has_language_title_and_marks(file):
     root = file.root_object
     assert root["/Lang"] == "en"
     assert file.metadata.title == CONTENT["title"]
@@ -193,7 +193,7 @@ def test_scripts_that_the_base_font_has_are_printed():
     assert all(right in printed for right in rights[:2])
 
 
-def test_what_no_font_has_is_replaced():
+def test_characters_without_a_font_are_replaced():
     rights = [f"before {unreadable} after" for unreadable in ("\u0378", "\ue000", "\x00", "\ud800", "\ufffe")]
     assert pdf_text(read(letter({"rights": rights}))).count("before \ufffd after") == len(rights)
 
@@ -232,7 +232,7 @@ def test_the_same_letter_is_the_same_bytes():
     assert elsewhere(PYTHONHASHSEED="7").stdout.strip() == hashlib.sha256(here).hexdigest()
 
 
-def test_without_pango_the_fault_says_what_to_install(tmp_path):
+def test_without_pango_the_error_names_the_package_to_install(tmp_path):
     # A library that cannot be loaded, found before the real one.
     (tmp_path / "libpango-1.0.so.0").touch()
     failed = elsewhere(LD_LIBRARY_PATH=str(tmp_path))

@@ -226,7 +226,7 @@ def test_markup_is_text():
     assert HOSTILE in letters.render_text(read)
 
 
-def test_what_nobody_can_read_is_replaced():
+def test_unreadable_characters_are_replaced():
     unreadable = "a\x00\x1b\x85\ud800\ue000\ufffe\U000f0000z"
     read = letter({"title": unreadable, "rights": [unreadable]})
     for printed in (letters.render_html(read), letters.render_text(read)):
@@ -261,7 +261,7 @@ def test_a_statement_runs_as_its_script_does(statement, direction):
 
 @each_case("language", ["en", "de", "fr"])
 @each_case("mark", ["draft", "withdrawn"])
-def test_a_mark_is_seen_heard_and_in_the_first_line(language, mark):
+def test_a_mark_is_visible_accessible_and_in_the_first_line(language, mark):
     words = languages()[language]
     read = letter({"language": language}, mark=mark)
     mark_text = f"{words[mark]}. {words[f'{mark}_note']}"
@@ -312,7 +312,7 @@ def test_lines_of_the_text_are_short_and_words_stay_whole():
 
 
 @pytest.mark.slow
-def test_thousands_of_statements():
+def test_a_letter_of_thousands_of_statements_is_rendered():
     many = [{"statement": f"Fact {n}.", "source": f"events.facts.{n}"} for n in range(1_000)]
     read = letter({"main_factors": many})
     assert len(page(read).findall(".//section[@class='main_factors']/ul/li")) == 1_000

@@ -88,7 +88,7 @@ def test_a_list_comes_in_pages_newest_first_each_row_once(api, filled, path):
 @each_case("path", PATHS)
 @each_case("query", [{"limit": 0}, {"limit": 201}, {"cursor": "x"}, {"nonsense": 1}, {"state": "\0"}])
 @pytest.mark.once
-def test_a_query_that_means_nothing_is_refused(api, path, query):
+def test_an_invalid_query_is_refused(api, path, query):
     assert api.get(f"/v1/{path}", **query).status_code == 422
 
 
@@ -106,7 +106,7 @@ def test_notices_are_filtered_by_state_pack_and_decision(api, notice):
 
 
 @pytest.mark.once
-def test_a_summary_in_a_list_says_what_the_notice_itself_says(api, approved):
+def test_a_summary_in_a_list_equals_the_notice_s_own_fields(api, approved):
     (row,) = done(api.get("/v1/notices"))["items"]
     whole = done(api.get(f"/v1/notices/{approved['notice_id']}"))
     assert row == {name: whole[name] for name in row}
@@ -125,5 +125,5 @@ def test_other_organizations_see_nothing(api, other_api, fill, approved):
 
 @each_case("notice_id", ["x", "0", "00000000-0000-0000-0000-000000000000", "%00", "é"])
 @pytest.mark.once
-def test_an_id_that_is_no_notice_s_is_a_404(api, notice_id):
+def test_an_unknown_notice_is_a_404(api, notice_id):
     assert api.get(f"/v1/notices/{notice_id}").status_code == 404

@@ -121,7 +121,7 @@ def test_a_request_stays_with_its_deadline_until_a_letter_about_the_outcome_is_d
     assert "knows the outcome" in refused(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": "Done."}))
 
 
-def test_a_letter_by_mail_tells_once_the_mail_server_took_it(api, asked, letter, mailoutbox):
+def test_a_mailed_letter_counts_once_the_mail_server_accepts_it(api, asked, letter, mailoutbox):
     done(step(api, letter, "deliveries", {"channel": "email"}))
     assert states(api) == ["to_be_told"]
     tasks.deliver_letters()
@@ -129,7 +129,7 @@ def test_a_letter_by_mail_tells_once_the_mail_server_took_it(api, asked, letter,
     assert ["person@home.example"] in [message.to for message in mailoutbox]
 
 
-def test_a_mail_that_is_refused_tells_nobody(api, asked, smtp):
+def test_a_refused_mail_leaves_the_request_open(api, asked, smtp):
     smtp.refused = {"person@home.example"}
     letter = finished(api, drafted(api, reconsider(api)["decision_id"]))
     done(step(api, letter, "deliveries", {"channel": "email"}))
@@ -137,7 +137,7 @@ def test_a_mail_that_is_refused_tells_nobody(api, asked, smtp):
     assert states(api) == ["to_be_told"]
 
 
-def test_a_letter_that_came_back_opens_the_request_again(api, asked, outcome_letter):
+def test_a_returned_letter_reopens_the_request(api, asked, outcome_letter):
     letter = Notice.objects.get(pk=ReviewRequest.objects.get().told_by_id)
     done(
         send(
@@ -150,14 +150,14 @@ def test_a_letter_that_came_back_opens_the_request_again(api, asked, outcome_let
     assert states(api) == ["answered"]
 
 
-def test_one_of_two_deliveries_that_came_back_opens_nothing(api, asked, outcome_letter):
+def test_one_returned_delivery_of_two_reopens_nothing(api, asked, outcome_letter):
     letter = ReviewRequest.objects.get().told_by_id
     done(send(api, "POST", f"notices/{letter}/deliveries", {"channel": "post"}))
     done(send(api, "POST", f"notices/{letter}/deliveries/{outcome_letter['delivery_id']}/return", {"reason": "Moved."}))
     assert states(api) == ["answered"]
 
 
-def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, asked, answer, outcome_letter):
+def test_a_withdrawn_or_replaced_letter_reopens_the_request(api, asked, answer, outcome_letter):
     letter = {"notice_id": str(ReviewRequest.objects.get().told_by_id)}
     done(approve_as_answered(api, done(step(api, letter, "versions"))))
     assert states(api) == ["to_be_told"]
@@ -167,12 +167,12 @@ def test_a_letter_that_is_taken_back_or_replaced_tells_nobody_any_more(api, aske
     assert states(api) == ["to_be_told"]
 
 
-def test_another_letter_about_the_first_decision_tells_no_outcome(api, asked, answer):
+def test_another_letter_about_the_first_decision_answers_no_request(api, asked, answer):
     done(step(api, offered(api, recipient=PERSON), "deliveries", {"channel": "hand"}))
     assert states(api) == ["to_be_told"]
 
 
-def test_a_letter_about_an_earlier_reconsideration_tells_no_later_outcome(api):
+def test_a_letter_about_an_earlier_reconsideration_answers_no_later_request(api):
     done(api.ingest(RECORD))
     earlier = reconsider(api)
     ask(api, offered(api, recipient=PERSON))
@@ -181,20 +181,20 @@ def test_a_letter_about_an_earlier_reconsideration_tells_no_later_outcome(api):
     assert states(api) == ["to_be_told"]
 
 
-def test_a_letter_about_a_later_reconsideration_of_the_chain_tells(api, asked):
+def test_a_letter_about_a_later_reconsideration_answers_the_request(api, asked):
     first = reconsider(api)
     tell(api, reconsider(api, first["decision_id"]))
     assert states(api) == ["answered"]
 
 
-def test_whoever_asks_again_before_they_are_told_gets_the_same_number_and_then_another(api, asked, answer):
+def test_a_repeated_request_keeps_its_number_until_the_outcome_is_known(api, asked, answer):
     letter = {"notice_id": str(asked.notice_id)}
     assert ask(api, letter, message="And?").pk == asked.pk
     tell(api, answer)
     assert ask(api, letter).pk != asked.pk
 
 
-def test_the_database_knows_no_telling_without_a_letter_and_nothing_told_and_closed(api, asked):
+def test_the_database_refuses_told_without_a_letter_and_told_and_closed(api, asked):
     now = timezone.now()
     closed = {"closed_at": now, "closed_because": "x"}
     for columns in ({"told_at": now}, {"told_by": asked.notice}, {"told_at": now, "told_by": asked.notice, **closed}):
@@ -205,9 +205,7 @@ def test_the_database_knows_no_telling_without_a_letter_and_nothing_told_and_clo
 # ── closing with a reason ──
 
 
-def test_a_request_that_is_to_be_told_is_closed_with_a_reason_by_who_may_reconsider(
-    api, asked, answer, organization, api_for
-):
+def test_roles_that_reconsider_close_a_waiting_request_with_a_reason(api, asked, answer, organization, api_for):
     path = f"review-requests/{asked.pk}/close"
     assert send(api, "POST", path, {"reason": " "}).status_code == 422
     assert send(api_for(organization, Role.AUDITOR), "POST", path, {"reason": REASON}).status_code == 403
@@ -216,7 +214,7 @@ def test_a_request_that_is_to_be_told_is_closed_with_a_reason_by_who_may_reconsi
     assert (closed["state"], closed["closed_because"]) == ("closed", REASON)
 
 
-def test_who_reviewed_and_wrote_may_close_for_four_eyes_are_for_letters(api, asked, signed_in):
+def test_the_reviewer_and_writer_may_close_a_request(api, asked, signed_in):
     editor = signed_in(Role.EDITOR)
     answer = done(send(editor, "POST", "decisions/loan-1/reconsideration", REVIEW))
     done(send(editor, "POST", f"decisions/{answer['decision_id']}/notices", {}))
@@ -229,7 +227,7 @@ def test_the_reason_reaches_neither_the_audit_trail_nor_the_log(api, asked, answ
     assert not [line for line in (*events, *capfd.readouterr()) if "canary" in line]
 
 
-def test_what_is_closed_stays_closed_whatever_letter_goes_out(api, asked, answer):
+def test_a_closed_request_stays_closed_after_any_letter(api, asked, answer):
     done(send(api, "POST", f"review-requests/{asked.pk}/close", {"reason": REASON}))
     tell(api, answer)
     assert states(api) == ["closed"]
@@ -238,7 +236,7 @@ def test_what_is_closed_stays_closed_whatever_letter_goes_out(api, asked, answer
 # ── several requests on one decision ──
 
 
-def test_one_letter_tells_every_request_of_the_same_person_and_nobody_else(api, asked):
+def test_one_letter_answers_all_requests_of_one_person_and_no_other_s(api, asked):
     again = {**PERSON, "name": " example  PERSON ", "address": ["3 Other Street"]}
     ask(api, offered(api, recipient=again))
     other = ask(api, offered(api, recipient={"name": "Other Person", "reference": "person 7"}))
@@ -250,7 +248,7 @@ def test_one_letter_tells_every_request_of_the_same_person_and_nobody_else(api, 
     assert states(api) == ["answered"] * 3
 
 
-def test_each_person_s_letter_is_drafted_to_them(api, asked, signed_in):
+def test_a_letter_is_drafted_for_each_person(api, asked, signed_in):
     other = ask(api, offered(api, recipient={"name": "Other Person"}), email="other@home.example")
     answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
     browser = signed_in(Role.EDITOR)
@@ -277,7 +275,7 @@ def test_a_draft_about_the_outcome_goes_to_the_person_in_the_language_of_their_l
     assert letter["language"] == "de"
 
 
-def test_a_recipient_that_is_named_is_the_one_that_counts(api, asked, answer):
+def test_a_named_recipient_overrides_the_person_of_the_request(api, asked, answer):
     letter = drafted(api, answer["decision_id"], recipient={"name": "Their Lawyer"})
     assert letter["recipient"] == {"name": "Their Lawyer"}
     assert letter["answers"] == []
@@ -288,12 +286,12 @@ def test_no_draft_goes_to_an_address_that_the_mail_server_refuses(api, asked):
     assert drafted(api, reconsider(api)["decision_id"])["recipient"] == PERSON
 
 
-def test_the_letter_goes_to_whom_the_withdrawn_one_went(api, asked):
+def test_the_new_letter_goes_to_the_recipient_of_the_withdrawn_one(api, asked):
     step(api, {"notice_id": str(asked.notice_id)}, "withdraw")
     assert drafted(api, reconsider(api)["decision_id"])["recipient"]["name"] == PERSON["name"]
 
 
-def test_a_draft_about_a_decision_goes_to_nobody_but_whom_it_names(api):
+def test_a_draft_about_a_decision_has_only_the_named_recipient(api):
     done(api.ingest(RECORD))
     assert drafted(api)["recipient"] == {}
 
@@ -337,7 +335,7 @@ def test_recording_by_the_api_ends_on_the_letter_to_write(api, asked, answer):
 # ── records that go or are gone ──
 
 
-def test_a_person_who_is_to_be_told_stands_in_the_way_of_a_disposal(api, asked):
+def test_a_person_waiting_for_the_outcome_blocks_a_disposal(api, asked):
     done(send(api, "POST", f"notices/{asked.notice_id}/deliveries", {"channel": "hand"}))
     family = Families(api.organization.pk, [asked.notice.decision_id])
     answer = reconsider(api)
@@ -349,12 +347,12 @@ def test_a_person_who_is_to_be_told_stands_in_the_way_of_a_disposal(api, asked):
     assert not any(families.obstacles(family).values())
 
 
-def test_requests_go_with_their_decision_and_with_the_letter_that_told(api, asked, outcome_letter):
+def test_requests_are_disposed_of_with_their_decision_and_outcome_letter(api, asked, outcome_letter):
     dispose_of(api.organization)
     assert not ReviewRequest.objects.exists()
 
 
-def test_what_is_destroyed_can_be_told_of_no_more_but_closed(api, asked, answer, signed_in):
+def test_a_request_about_a_destroyed_record_can_only_be_closed(api, asked, answer, signed_in):
     for row in Decision.objects.select_related("record"):
         with unguarded():
             vaults.current().delete(object_key(row.organization_id, row.pk))
@@ -368,7 +366,7 @@ def test_what_is_destroyed_can_be_told_of_no_more_but_closed(api, asked, answer,
     assert states(api) == ["closed"]
 
 
-def test_a_letter_written_before_is_delivered_and_tells_though_the_first_record_is_gone(api, asked, letter):
+def test_a_letter_written_before_answers_though_the_first_record_is_destroyed(api, asked, letter):
     row = asked.notice.decision
     with unguarded():
         vaults.current().delete(object_key(row.organization_id, row.pk))
@@ -380,7 +378,7 @@ def test_a_letter_written_before_is_delivered_and_tells_though_the_first_record_
 # ── at once ──
 
 
-def test_of_closing_and_delivering_at_once_one_wins_and_both_are_true(shared_database, api):
+def test_closing_and_delivering_at_once_leave_one_consistent_result(shared_database, api):
     done(api.ingest(RECORD))
     for _ in range(3):
         request = ask(api, offered(api, recipient=PERSON))
@@ -399,7 +397,7 @@ def test_of_closing_and_delivering_at_once_one_wins_and_both_are_true(shared_dat
         assert stored(api, letters[0]).state == "delivered"
 
 
-def test_a_return_and_a_delivery_of_two_letters_at_once_leave_the_truth(shared_database, api):
+def test_a_return_and_a_delivery_at_once_leave_a_consistent_state(shared_database, api):
     done(api.ingest(RECORD))
     request = ask(api, offered(api, recipient=PERSON))
     answer = reconsider(api)

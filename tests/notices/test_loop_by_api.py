@@ -39,7 +39,7 @@ def state_of(api, request: ReviewRequest) -> str:
     return next(row["state"] for row in listed(api) if row["review_request_id"] == str(request.pk))
 
 
-def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, asked, answer):
+def test_the_api_leads_from_a_reconsideration_to_each_person_s_delivered_letter(api, asked, answer):
     assert [item["review_request_id"] for item in answer["to_be_told"]] == [str(row.pk) for row in asked]
     for request, recipient in zip(asked, (PERSON, ANOTHER | {"email": "blake@home.example"}), strict=True):
         letter = done(draft(api, answer["decision_id"], request.pk, pack="general"))
@@ -51,12 +51,12 @@ def test_from_the_reconsideration_to_the_delivered_letter_of_each_person(api, as
         assert state_of(api, request) == "answered"
 
 
-def test_without_it_the_draft_answers_who_waits_longest_as_before(api, asked, answer):
+def test_without_a_request_number_the_draft_answers_the_longest_waiting(api, asked, answer):
     assert drafted(api, answer["decision_id"], pack="general")["answers"] == [str(asked[0].pk)]
 
 
 @pytest.mark.parametrize("part", ["name", "reference"])
-def test_a_recipient_who_is_somebody_else_is_refused_for_the_letter_would_tell_nobody(api, asked, part):
+def test_a_recipient_other_than_the_requester_is_refused(api, asked, part):
     answer, before = reconsider(api)["decision_id"], Notice.objects.count()
     sentence = refused(draft(api, answer, asked[0].pk, recipient={part: "canary-person"}))
     assert f"R-{asked[0].pk}" in sentence
@@ -64,7 +64,7 @@ def test_a_recipient_who_is_somebody_else_is_refused_for_the_letter_would_tell_n
     assert Notice.objects.count() == before
 
 
-def test_the_same_person_elsewhere_is_no_one_else(api, asked):
+def test_the_requester_at_another_address_is_accepted(api, asked):
     elsewhere = {"name": "example  PERSON", "address": ["3 New Street"]}
     letter = done(draft(api, reconsider(api)["decision_id"], asked[0].pk, recipient=elsewhere))
     assert letter["recipient"]["address"] == ["3 New Street"]
@@ -78,7 +78,7 @@ def assert_names_no_request(answer):
     assert "reconsideration" in problem["msg"]
 
 
-def test_a_request_that_the_record_does_not_answer_is_refused(api, asked, other_api):
+def test_a_request_about_another_record_is_refused(api, asked, other_api):
     number, answer = asked[0].pk, reconsider(api)["decision_id"]
     assert_names_no_request(draft(api, answer, 10**17))
     assert_names_no_request(draft(api, "loan-1", number))
@@ -89,7 +89,7 @@ def test_a_request_that_the_record_does_not_answer_is_refused(api, asked, other_
 
 
 @pytest.mark.parametrize("number", ["", "R-1", "1.0", "-1", "٣", "9" * 19, 1])
-def test_what_is_no_number_of_a_request_is_a_422(api, asked, number):
+def test_an_invalid_request_number_is_a_422(api, asked, number):
     answer = send(api, "POST", f"decisions/{reconsider(api)['decision_id']}/notices", {"review_request_id": number})
     assert answer.status_code == 422
     assert answer.json()["detail"][0]["loc"] == ["body", "review_request_id"]
@@ -101,7 +101,7 @@ def settle(api, notice: dict) -> None:
     done(step(api, other, "withdraw"))
 
 
-def test_a_delivered_letter_to_another_becomes_no_letter_to_the_person(api, asked, answer):
+def test_a_letter_delivered_to_another_cannot_be_readdressed_to_the_requester(api, asked, answer):
     letter = finished(api, drafted(api, answer["decision_id"], pack="general", recipient={"name": "Bob Other"}))
     delivery = done(step(api, letter, "deliveries", {"channel": "post"}))
     path = f"notices/{letter['notice_id']}/recipient"
@@ -117,7 +117,7 @@ def test_a_delivered_letter_to_another_becomes_no_letter_to_the_person(api, aske
 
 
 @pytest.mark.parametrize("name", [{}, {"name": ""}, {"name": " "}])
-def test_a_letter_that_answers_a_request_names_who_made_it_wherever_it_goes(api, asked, name):
+def test_a_letter_that_answers_a_request_names_the_requester_at_any_address(api, asked, name):
     recipient = {"address": ["9 New Street"], **name}
     letter = done(draft(api, reconsider(api)["decision_id"], asked[0].pk, recipient=recipient))
     assert letter["recipient"] == {**PERSON, "address": ["9 New Street"]}
@@ -127,14 +127,14 @@ def test_a_letter_that_answers_a_request_names_who_made_it_wherever_it_goes(api,
 @pytest.mark.parametrize(
     "recipient", [{"address": ["9 New Street"]}, {"reference": "person 7"}, {"email": "a@b.example"}]
 )
-def test_a_letter_that_names_nobody_tells_nobody_who_has_a_name(api, asked, answer, recipient):
+def test_a_letter_without_a_name_answers_no_named_requester(api, asked, answer, recipient):
     letter = drafted(api, answer["decision_id"], pack="general", recipient=recipient)
     assert letter["answers"] == []
     done(step(api, finished(api, letter), "deliveries", {"channel": "post"}))
     assert [state_of(api, request) for request in asked] == ["to_be_told"] * 2
 
 
-def test_who_has_only_a_reference_is_told_by_a_letter_with_it(api):
+def test_a_requester_with_only_a_reference_is_answered_by_a_letter_with_it(api):
     done(api.ingest(RECORD))
     request = ask(api, offered(api, recipient={"reference": "person 7"}))
     answer = reconsider(api)["decision_id"]

@@ -25,7 +25,7 @@ __all__ = ["asked", "offering"]
 pytestmark = pytest.mark.django_db
 
 
-def test_recording_in_the_back_office_ends_on_the_letter_to_write(asked, signed_in):
+def test_recording_a_reconsideration_leads_to_the_letter_form(asked, signed_in):
     browser = signed_in(Role.EDITOR)
     page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
     form = {**REVIEW, "evidence_considered": "", **SENT_ONCE}
@@ -49,7 +49,7 @@ def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(
     assert WORDS not in shown_to[Role.AUDITOR].content.decode()
 
 
-def test_the_form_begins_empty_once_nobody_waits(api, asked, signed_in):
+def test_the_form_is_empty_when_no_request_waits(api, asked, signed_in):
     reconsider(api)
     page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
     body = signed_in(Role.EDITOR).get(page).content.decode()
@@ -66,7 +66,7 @@ def test_markup_of_a_person_stays_text_beside_the_form(api, signed_in):
     assert "<b>P" not in body
 
 
-def test_the_start_page_says_who_is_to_be_told_and_what_is_late(api, asked, signed_in):
+def test_the_start_page_shows_waiting_and_late_requests(api, asked, signed_in):
     browser = signed_in(Role.EDITOR)
     assert "1 person asked for a review" in text(browser.get("/admin/"))
     answer = reconsider(api)
@@ -81,7 +81,7 @@ def test_the_start_page_says_who_is_to_be_told_and_what_is_late(api, asked, sign
     assert "is late" not in page_text
 
 
-def test_members_are_reminded_of_who_is_to_be_told(api, asked, mailoutbox, organization):
+def test_members_are_reminded_of_waiting_requests(api, asked, mailoutbox, organization):
     acting(organization, Role.EDITOR, "writer@bank.example")
     ReviewRequest.objects.update(due_at=timezone.now() + timedelta(days=1), handled_at=timezone.now())
     reconsider(api)
@@ -93,7 +93,7 @@ def test_members_are_reminded_of_who_is_to_be_told(api, asked, mailoutbox, organ
     assert not [body for body in bodies if WORDS in body]
 
 
-def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
+def test_the_page_of_a_letter_names_the_request_it_answers(api, asked, signed_in):
     letter = drafted(api, reconsider(api)["decision_id"])
     address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
     page_text = text(signed_in(Role.EDITOR).get(address))
@@ -102,13 +102,13 @@ def test_the_page_of_the_letter_says_whom_it_answers(api, asked, signed_in):
     assert "To Example Person , 2 Example Street , person@home.example , person 7 " in page_text
 
 
-def test_the_page_of_a_letter_to_nobody_says_so(api, signed_in):
+def test_the_page_of_a_letter_without_recipient_says_so(api, signed_in):
     done(api.ingest(RECORD))
     address = reverse("admin:notices_notice_change", args=[drafted(api)["notice_id"]])
     assert "No recipient yet: save one" in text(signed_in(Role.EDITOR).get(address))
 
 
-def test_the_page_of_a_request_that_was_told_names_the_letter_and_offers_nothing(api, asked, signed_in):
+def test_the_page_of_an_answered_request_names_the_letter_and_has_no_actions(api, asked, signed_in):
     tell(api, reconsider(api))
     page = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
     body = signed_in(Role.EDITOR).get(page).content.decode()

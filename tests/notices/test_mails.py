@@ -20,7 +20,7 @@ RECIPIENT = {"name": "Avery Canary", "email": "avery@home.example"}
     ("language", "subject"),
     [("en", "The letter is attached"), ("de", "Der Brief ist als PDF angehängt"), ("fr", "La lettre est jointe")],
 )
-def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decision(api, mailoutbox, language, subject):
+def test_a_letter_s_mail_is_in_its_language_without_details_of_the_decision(api, mailoutbox, language, subject):
     api.ingest(RECORD)
     draft = drafted(api, recipient={**RECIPIENT, "language": language})
     notice = done(approve(api, draft, acknowledge=warnings_of(api, draft)))
@@ -37,7 +37,7 @@ def test_a_letter_comes_in_a_mail_of_its_language_that_says_nothing_of_the_decis
         assert not any(private in text for private in ("Avery", "loan-1", "denied", "0.92"))
 
 
-def test_a_reminder_leads_to_what_is_late_and_soon_will_be_and_names_nobody(api, mailoutbox, settings):
+def test_a_reminder_links_late_and_soon_due_notices_and_names_no_person(api, mailoutbox, settings):
     review = {"human_review_available": True, "how_to_request_review": "Write to us."}
     rows = []
     for decision_id, days in (("loan-late", -3), ("loan-soon", 5), ("loan-asked", 100)):

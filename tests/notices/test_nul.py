@@ -58,7 +58,7 @@ def test_a_record_is_kept_byte_for_byte_and_sending_it_again_is_a_replay(api, ea
     assert api.ingest(RAW.replace(b"den\\u0000ied", b"den\\\\u0000ied")).status_code == 409
 
 
-def test_index_columns_leave_it_out(api, stored):
+def test_index_columns_leave_nul_out(api, stored):
     shown = api.get("/v1/decisions/loan-1").json()
     assert (shown["action"], shown["subject"]["reference"]) == ("denied", "application 7")
     assert shown["system"] == {"name": "Scorecard", "version": None}
@@ -67,19 +67,19 @@ def test_index_columns_leave_it_out(api, stored):
 
 
 @pytest.mark.once
-def test_paths_spell_it(api):
+def test_paths_escape_nul(api):
     paths = [path for path, _ in fields.leaves(RAW)]
     assert 'events.0."in\\u0000come"' in paths
     assert not any(NUL in path for path in paths)
 
 
-def test_a_line_of_a_batch_is_taken_too(api):
+def test_a_batch_line_with_nul_is_accepted(api):
     answer = api.client.post("/v1/ingest/srf/batch", RAW, content_type="application/x-ndjson")
     assert json.loads(answer.getvalue())["status"] == "created"
 
 
 @pytest.mark.parametrize("decision_id", [NUL, f"loan{NUL}", f"{NUL}1"])
-def test_only_an_id_cannot_have_it(api, decision_id):
+def test_only_an_id_cannot_contain_nul(api, decision_id):
     answer = api.ingest({"decision_id": decision_id})
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]
@@ -89,7 +89,7 @@ def test_only_an_id_cannot_have_it(api, decision_id):
 
 
 @each_case("pack", sorted({pack for pack, _ in EVERY}))
-def test_no_sentence_of_a_draft_under_any_pack_has_it_and_every_source_leads_somewhere(pack):
+def test_no_sentence_of_any_draft_has_nul_and_every_source_resolves(pack):
     content = content_of(RAW, pack)
     assert not any(NUL in line for line in statement_texts(content))
     facts = Facts(RAW)
@@ -97,7 +97,7 @@ def test_no_sentence_of_a_draft_under_any_pack_has_it_and_every_source_leads_som
 
 
 @pytest.mark.once
-def test_a_notice_is_drafted_edited_and_read(api, stored):
+def test_a_notice_about_a_record_with_nul_is_drafted_edited_and_read(api, stored):
     fill_in_names(api, "gdpr_22")
     notice = drafted(api, pack="gdpr_22")
     assert NUL not in json.dumps(notice["content"], ensure_ascii=False)
@@ -109,7 +109,7 @@ def test_a_notice_is_drafted_edited_and_read(api, stored):
 
 
 @pytest.mark.once
-def test_sentences_leave_it_out(api, stored):
+def test_sentences_leave_nul_out(api, stored):
     content = drafted(api)["content"]
     texts = [
         item["statement"] for name in ("decision_summary", "main_factors", "inputs_used") for item in content[name]
@@ -119,7 +119,7 @@ def test_sentences_leave_it_out(api, stored):
 
 
 @pytest.mark.once
-def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, stored):
+def test_a_letter_about_a_record_with_nul_is_approved_and_given_out_in_every_form(api, stored):
     notice = drafted(api)
     assert done(approve(api, notice))["custody_record_id"]
     for form in ("html", "text", "proof", "pdf"):
@@ -130,14 +130,14 @@ def test_the_letter_is_approved_sealed_and_given_out_in_every_form(api, stored):
     assert "\\u0000" in "".join(field["scalar"] for field in proof["field_proofs"])
 
 
-def test_a_phrase_for_a_name_with_it_is_found_by_the_path(api, organization, stored):
+def test_a_phrase_for_a_name_with_nul_is_found_by_path(api, organization, stored):
     key = 'events.1."\\u0000"."deep\\u0000"'
     Phrase.objects.create(organization=organization, language="en", key=key, label="Depth")
     (sentence,) = [item["statement"] for item in drafted(api)["content"]["inputs_used"] if item["source"] == key]
     assert sentence.startswith("Depth")
 
 
-def test_pages_show_a_sign_for_it_or_nothing(api, signed_in, stored):
+def test_pages_replace_nul_or_leave_it_out(api, signed_in, stored):
     notice = drafted(api)
     done(edit(api, notice, main_factors=[{"statement": "It.", "source": "system.name"}]))
     editor = signed_in(Role.EDITOR)
@@ -151,7 +151,7 @@ def test_pages_show_a_sign_for_it_or_nothing(api, signed_in, stored):
     assert "␀Score␀card" in editor.get(pages[0]).content.decode()
 
 
-def test_a_review_of_such_a_decision_is_recorded(api, stored):
+def test_a_review_of_a_decision_with_nul_is_recorded(api, stored):
     recorded = reconsider(api)
     assert recorded.status_code == 201, recorded.content
     done(send(api, "POST", f"decisions/{recorded.json()['decision_id']}/notices", {}))
@@ -159,7 +159,7 @@ def test_a_review_of_such_a_decision_is_recorded(api, stored):
 
 @pytest.mark.once
 @pytest.mark.parametrize("field", ["rationale", "requested_by", "reviewer", "outcome", "new_action"])
-def test_what_people_send_about_a_decision_cannot_have_it(api, stored, field):
+def test_input_about_a_decision_cannot_contain_nul(api, stored, field):
     answer = reconsider(api, **{field: f"text{NUL}"})
     assert answer.status_code == 422
     (problem,) = answer.json()["detail"]

@@ -21,7 +21,7 @@ def how(pack: str, language: str, review: dict[str, Any], *phrases: Phrase) -> s
 
 @each_case(("pack", "language"), REVIEWED)
 @each_case("name", ["how", "howToRequest", "instructions"])
-def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name: str):
+def test_a_review_is_requested_as_the_record_says(pack: str, language: str, name: str):
     instructions = how(pack, language, {name: "Call 1-800-555-0100"})
     assert "Call 1-800-555-0100." in instructions
     assert "office@example.com" not in instructions
@@ -30,18 +30,18 @@ def test_a_review_is_asked_for_as_the_record_says(pack: str, language: str, name
 
 @each_case(("pack", "language"), REVIEWED)
 @each_case("name", ["contact", "email", "Address"])
-def test_a_review_is_asked_for_where_the_record_says(pack: str, language: str, name: str):
+def test_a_review_is_requested_at_the_record_s_address(pack: str, language: str, name: str):
     instructions = how(pack, language, {name: "review@example.com"})
     assert "review@example.com" in instructions
     assert "office@example.com" not in instructions
 
 
 @pytest.mark.parametrize("review", [{}, {"how": ""}, {"how": 3}, {"how": "{contact}"}, {"how": {"by": "post"}}])
-def test_elsewhere_the_pack_says_how(review: dict[str, Any]):
+def test_without_instructions_in_the_record_the_pack_gives_them(review: dict[str, Any]):
     assert "Write to office@example.com." in how("gdpr_22", "en", review)
 
 
-def test_what_is_withheld_is_not_said_here_either():
+def test_withheld_instructions_are_not_printed():
     withheld = Phrase("outcome.review.how", "", "", True)
     assert "Call" not in how("gdpr_22", "en", {"how": "Call 1-800-555-0100"}, withheld)
 

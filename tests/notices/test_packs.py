@@ -136,7 +136,7 @@ def test_our_own_sentences_are_short_enough_to_read(name: str, language: str):
 
 
 @each_case("name", EVERY)
-def test_what_is_not_sure_never_blocks(name: str):
+def test_uncertain_elements_never_block(name: str):
     pack = packs()[name]
     unsure = UNSURE.get(name, set())
     assert unsure <= {element.id for element in pack.elements}
@@ -146,7 +146,7 @@ def test_what_is_not_sure_never_blocks(name: str):
 
 
 @each_case("name", EVERY)
-def test_what_was_not_read_in_a_text_of_law_never_blocks(name: str):
+def test_rules_not_read_in_a_legal_text_never_block(name: str):
     pack = packs()[name]
     for element in pack.elements:
         if pack.source(element.source).reading in ("secondary", "unconfirmed", "own"):
@@ -161,7 +161,7 @@ KNOWN_ONLY = [
 
 
 @each_case("name", EVERY)
-def test_what_is_only_known_of_a_law_warns_whatever_else_an_element_rests_on(name: str):
+def test_an_element_on_a_law_known_only_by_citation_warns(name: str):
     pack = packs()[name]
     for element in pack.elements:
         cited = f"{element.citation} {pack.source(element.source).citation}"
@@ -210,7 +210,7 @@ def test_paths_of_a_pack_are_looked_for_where_statements_are(name: str):
 
 
 @each_case("name", EVERY)
-def test_every_source_is_one_that_something_rests_on(name: str):
+def test_every_source_is_used(name: str):
     pack = packs()[name]
     parts = (*pack.elements, *pack.clocks, *pack.by_law, *pack.cautions, *pack.prohibited_bases)
     used = {part.source for part in parts} | {pack.retention_source}
@@ -232,7 +232,7 @@ def test_dates_and_money_are_written_as_in_the_country_of_the_law():
     }
 
 
-def test_a_wish_for_a_regional_language_gets_the_language():
+def test_a_regional_language_falls_back_to_its_language():
     pack = packs()["gdpr_22"]
     assert {pack.language_for(wish) for wish in ("de-AT", "de_AT", " DE")} == {"de"}
     assert pack.language_for("pl", "fr") == "fr"
@@ -244,11 +244,11 @@ def test_placeholders_are_named_once_in_order():
     assert placeholders("{b} and {a} and {b}") == ("b", "a")
 
 
-def test_the_pages_say_what_the_packs_say():
+def test_the_pages_match_the_packs():
     assert pack_pages.outdated(pack_pages.DIRECTORY) == []
 
 
-def test_a_page_is_missed_when_it_is_gone_and_noticed_when_it_is_of_no_pack(tmp_path):
+def test_a_missing_page_and_a_page_without_a_pack_are_reported(tmp_path):
     pack_pages.write(tmp_path)
     assert pack_pages.outdated(tmp_path) == []
     (tmp_path / "general.md").unlink()

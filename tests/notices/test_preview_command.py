@@ -40,7 +40,7 @@ def run(organization, capsys) -> Any:
 INDENTED = json.dumps(RECORD, indent=2).encode()
 
 
-def test_it_prints_the_letter_and_what_stands_in_its_way_and_keeps_nothing(file, run):
+def test_it_prints_the_letter_and_its_problems_and_stores_nothing(file, run):
     before = snapshot()
     output = run(file(INDENTED), "--pack", "us_ecoa_fcra")
     assert "The loan is larger than the limit of 90 % of the value." in output
@@ -57,7 +57,7 @@ def test_a_warning_about_the_whole_letter_names_no_place(file, run):
     assert "  - :" not in output
 
 
-def test_as_json_it_is_what_the_api_answers(file, run, api):
+def test_json_output_equals_the_api_response(file, run, api):
     body = json.dumps({"record": RECORD, "pack": "gdpr_22", "language": "de"}).encode()
     answer = api.post("/v1/notices/preview", body).json()
     printed = json.loads(run(file(INDENTED), "--pack", "gdpr_22", "--language", "de", "--json"))
@@ -66,7 +66,7 @@ def test_as_json_it_is_what_the_api_answers(file, run, api):
     assert printed == answer
 
 
-def test_as_html_it_is_the_letter_alone(file, run):
+def test_html_output_is_the_letter_alone(file, run):
     output = run(file(INDENTED), "--html")
     assert output.startswith("<!doctype html>")
     assert output.rstrip().endswith("</html>")
@@ -79,7 +79,7 @@ def test_a_file_holds_one_record_or_standard_input_does(file, run, monkeypatch, 
     assert json.loads(run("-", "--json"))["decision_id"] == "loan-1"
 
 
-def test_or_one_a_line(file, run):
+def test_a_file_may_hold_one_record_a_line(file, run):
     records = list(samples.synthetic_records())[:5]
     raw = b"\r\n".join(records) + b"\n\n"
     decision_ids = [json.loads(line)["decision_id"] for line in run(file(raw), "--json").splitlines()]
@@ -97,12 +97,12 @@ def test_a_line_that_is_no_record_is_named_and_the_others_are_shown(file, organi
 
 
 @pytest.mark.parametrize("raw", [b"", b"no JSON", b"[]", b"{", b'{"decision_id": ""}', b"\xff"])
-def test_what_is_no_record_is_an_error_in_a_sentence(file, run, raw):
+def test_an_invalid_record_is_an_error_in_one_sentence(file, run, raw):
     with pytest.raises(CommandError, match="No notice can be drafted"):
         run(file(raw))
 
 
-def test_what_it_is_given_has_to_be_there(file, run, tmp_path):
+def test_an_unknown_file_pack_language_or_organization_is_an_error(file, run, tmp_path):
     with pytest.raises(CommandError, match="Cannot read"):
         run(str(tmp_path / "nowhere.json"))
     with pytest.raises(CommandError, match="invalid choice"):

@@ -75,7 +75,7 @@ def test_a_preview_of_a_record_in_custody_leaves_it_and_its_notices_as_they_are(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("record", "pack"), list(zip(SAMPLES, sorted(packs()), strict=False))[::2])
-def test_it_says_what_a_draft_of_the_record_says(api, record, pack):
+def test_a_preview_equals_a_draft_of_the_record(api, record, pack):
     fill_in_names(api, pack)
     done(api.ingest(record))
     notice = drafted(api, record["decision_id"], recipient=RECIPIENT)
@@ -89,7 +89,7 @@ def test_it_says_what_a_draft_of_the_record_says(api, record, pack):
 
 
 @pytest.mark.django_db
-def test_its_answer_has_the_properties_of_a_notice_but_those_of_one_that_is_kept(api):
+def test_a_preview_has_a_notice_s_properties_except_those_of_a_stored_one(api):
     done(api.ingest(RECORD))
     notice = drafted(api)
     counts = {
@@ -136,7 +136,7 @@ def test_phrases_and_settings_are_those_of_the_caller_s_organization_alone(api, 
 
 @pytest.mark.django_db
 @each_case(("wish", "language"), [("de", "de"), ("de-AT", "de"), (None, "fr"), ("", "fr")])
-def test_the_language_is_the_one_wished_for_else_the_person_s(api, wish, language):
+def test_the_language_is_the_requested_one_or_the_person_s(api, wish, language):
     record = {**RECORD, "subject": {"language": "fr"}}
     assert done(asked(api, record, pack="gdpr_22", language=wish))["language"] == language
 
@@ -179,7 +179,7 @@ def facts() -> Facts:
         (b"no JSON", [0], "json_invalid"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_where_it_is_and_not_repeated(api, body, loc, kind):
+def test_an_error_names_the_place_and_does_not_repeat_the_value(api, body, loc, kind):
     detail = problem(api.post("/v1/notices/preview", body))
     assert (detail["loc"], detail["type"]) == (["body", *loc], kind)
     assert MARK not in json.dumps(detail)

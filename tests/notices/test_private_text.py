@@ -66,7 +66,7 @@ def whole_life(api) -> list:
 
 
 @pytest.mark.parametrize("answer", ["refused", "busy"])
-def test_no_refusal_no_audit_event_and_no_log_tells_it_though_everything_goes_wrong(api, settings, capfd, answer):
+def test_no_refusal_audit_event_or_log_contains_private_text(api, settings, capfd, answer):
     settings.DEBUG = True
     with mail_server() as smtp:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
@@ -87,7 +87,7 @@ def test_no_refusal_no_audit_event_and_no_log_tells_it_though_everything_goes_wr
     assert MARK in rows, "the search would not find what is there"
 
 
-def test_a_fault_of_ours_tells_nothing_of_it_either(api, capfd, monkeypatch):
+def test_an_internal_error_contains_no_private_text(api, capfd, monkeypatch):
     api.ingest(RECORD)
     notice = drafted(api, recipient=RECIPIENT)
 

@@ -128,12 +128,12 @@ def test_a_page_has_another_orientation_than_a_person():
      ("snapshot_id", 3), ("expecting_reply", "x"), ("expecting", "a call"), ("sx", "cough"), ("distribution", 2),
      ("retired_cards", 2), ("unemployment_rate", 3), ("dependents", 2), ("castle_view", "yes"), ("senior_loans", 1)],
 )  # fmt: skip
-def test_such_a_name_with_another_meaning_is_told(name: str, value):
+def test_a_field_with_the_name_of_a_basis_and_another_meaning_is_printed(name: str, value):
     assert statement_texts(draft_of({"events": {"application": {name: value}}}, "us_ecoa_fcra"), "inputs_used")
 
 
 @each_case(("pack", "basis"), FORBIDDEN)
-def test_a_factor_about_a_basis_is_left_out_and_the_approver_is_told_by_which_law(pack: str, basis: str):
+def test_a_factor_about_a_basis_is_left_out_and_the_approver_warned_with_the_law(pack: str, basis: str):
     language = packs()[pack].languages[0]
     factor = {"factor": FIELDS[basis][0], "value": SECRET, "direction": "adverse"}
     record = {"outcome": {"action": "denied", "principal_factors": [factor]}}
@@ -157,12 +157,12 @@ def test_a_factor_about_a_basis_is_left_out_and_the_approver_is_told_by_which_la
         {"hmda": {"group_1": SECRET}, "demographics": {"collected": {"observed": SECRET}}},
     ],
 )
-def test_what_stands_around_a_field_tells_that_it_is_about_a_basis(fields: dict):
+def test_the_names_around_a_field_show_that_it_is_about_a_basis(fields: dict):
     assert SECRET not in json.dumps(draft_of({"events": {"application": fields}}, "us_ecoa_fcra"))
 
 
 @each_case("part", ["terms", "offer", "offers", "conditions", "counteroffer", "result"])
-def test_a_basis_is_printed_nowhere_in_the_outcome_and_the_approver_is_told(part: str):
+def test_a_basis_in_the_outcome_is_never_printed_and_the_approver_is_warned(part: str):
     record = {"outcome": {"action": "counteroffer", part: {"rate": 0.05, "race": SECRET, "applicantSex": SECRET}}}
     assert SECRET not in json.dumps(draft_of(record, "us_ecoa_fcra"))
     if part != "result":
@@ -241,7 +241,7 @@ def test_a_reason_about_something_else_is_none(reason: str):
     assert named(find({"outcome": {"action": "denied", "reasons": [reason]}}, "us_ecoa_fcra")) == []
 
 
-def test_what_was_decided_may_be_for_a_basis():
+def test_a_decision_about_a_benefit_for_a_basis_is_printed():
     outcome = {"action": "granted", "disability_benefit_granted_eur": 7, "terms": {"disability": "until June"}}
     content = draft_of({"outcome": outcome}, "us_co_admt")
     assert "until June" in json.dumps(content)
@@ -273,7 +273,7 @@ def test_the_same_bases_are_put_together_once():
     assert list(prohibited_bases(ids).told("x " * 1000)) == []
 
 
-def test_the_record_is_read_for_it_however_odd_its_outcome_is():
+def test_a_record_with_an_odd_outcome_is_searched_for_bases():
     for outcome in (None, "denied", [], {"reasons": None}, {"reasons": {"a": {"b": ["married"]}}}, {"factors": "sex"}):
         record = {"outcome": outcome}
         assert case(record, "us_ecoa_fcra")
@@ -316,5 +316,5 @@ def test_a_form_of_address_before_a_name_tells_of_no_basis(sentence):
     ["Sie sind eine Frau.", "Als Frau Anfang dreißig.", "Frau", "Die Antragstellerin ist eine Frau mit Kindern.",
      "Frau Berger ist eine Frau.", "Vous êtes une femme."],
 )  # fmt: skip
-def test_the_word_itself_does(sentence):
+def test_the_word_of_a_basis_itself_is_recognized(sentence):
     assert list(ALL.told(sentence)) == ["sex"]

@@ -73,7 +73,7 @@ def ask(reader: Browser, notice: Notice, right: bool = True, **fields: str):
 # ── contents of the page ──
 
 
-def test_it_confirms_the_letter_and_says_nothing_of_the_person(letter, reader):
+def test_the_page_confirms_the_letter_and_shows_no_personal_data(letter, reader):
     notice = letter()
     text = page(reader, notice)
     for passage in ("Example Bank", "In force", "English", notice.sealed.letter_digest, notice.sealed.record.key_id):
@@ -83,7 +83,7 @@ def test_it_confirms_the_letter_and_says_nothing_of_the_person(letter, reader):
         assert private not in text
 
 
-def test_it_says_which_day_the_letter_was_approved_in_the_words_of_its_language(letter, reader):
+def test_the_day_of_approval_is_in_the_letter_s_language(letter, reader):
     for language, day in {"en": "January 1, 2030", "de": "1. Januar 2030", "fr": "1er janvier 2030"}.items():
         with time_machine.travel(START, tick=False):
             notice = letter(language, f"loan-{language}")
@@ -93,7 +93,7 @@ def test_it_says_which_day_the_letter_was_approved_in_the_words_of_its_language(
         assert page_texts.words(language)["title"] in text.replace("&#x27;", "'")
 
 
-def test_a_letter_that_was_taken_back_says_so_and_takes_no_request(api, letter, reader):
+def test_a_withdrawn_letter_says_so_and_takes_no_request(api, letter, reader):
     notice = letter()
     right = code(notice)
     token = reader.csrf_token(path(notice))
@@ -112,7 +112,7 @@ def shown_digest(reader: Browser, notice: Notice) -> str:
     return re.search(r'"html_digest": "(\w*)"', page(reader, notice)).group(1)
 
 
-def test_the_digest_of_the_html_file_tells_nothing_of_the_person_and_outlives_withdrawal(api, letter, reader):
+def test_the_html_digest_reveals_nothing_and_outlives_withdrawal(api, letter, reader):
     notice = letter()
     shown = shown_digest(reader, notice)
     written = selectors.letter(notice)
@@ -146,7 +146,7 @@ def test_the_page_confirms_nothing_of_a_letter_that_cannot_be_read(letter, reade
 
 
 @pytest.mark.once
-def test_a_letter_that_was_taken_back_says_so_even_if_it_cannot_be_read(api, letter, reader, filesystem_vault):
+def test_a_withdrawn_letter_says_so_even_if_it_cannot_be_read(api, letter, reader, filesystem_vault):
     notice = letter()
     done(step(api, {"notice_id": notice.pk}, "withdraw", {"reason": "wrong"}))
     for file in filesystem_vault.rglob(notice.sealed.pk.hex):
@@ -160,7 +160,7 @@ def test_a_request_for_review_is_one_step_from_the_top(letter, reader):
     assert "#ask" not in without
 
 
-def test_a_letter_in_whose_place_another_came_says_so(api, letter, reader):
+def test_a_replaced_letter_says_so(api, letter, reader):
     notice = letter()
     newer = done(step(api, {"notice_id": notice.pk}, "versions"))
     assert "In force" in page(reader, notice)
@@ -193,7 +193,7 @@ def test_an_address_may_be_typed_in_capitals(letter, reader):
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_no_page_is_stored_indexed_framed_or_told_to_other_sites(letter, reader, known):
+def test_no_page_is_stored_indexed_framed_or_sent_as_referrer(letter, reader, known):
     answer = reader.get(path(letter()) if known else "/n/aaaaaaaaaaaa")
     assert "no-store" in answer["Cache-Control"]
     assert answer["X-Robots-Tag"] == "noindex, nofollow"
@@ -218,7 +218,7 @@ def test_the_three_languages_say_the_same_things():
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
-def test_the_code_shown_as_an_example_is_one_that_a_letter_can_have(language):
+def test_the_example_code_is_a_valid_code(language):
     [code] = re.findall(r"\w{4}-\w{4}", page_texts.words(language)["ask_code_help"])
     assert re.fullmatch(r"[A-Z2-7]{4}-[A-Z2-7]{4}", code)
 

@@ -42,7 +42,7 @@ def test_code_alone_is_enough_and_may_be_typed_in_any_way(letter, reader):
     assert "An acknowledgement" not in answer.content.decode()
 
 
-def test_the_day_of_the_answer_is_told_where_a_law_sets_one(api, reader):
+def test_the_day_of_the_answer_is_shown_where_a_law_sets_one(api, reader):
     fill_in_names(api, "gdpr_22")
     notice = stored(api, done(approve(api, drafted(api, taken_sample(api, "synthetic-insurance-03")))))
     with time_machine.travel(START, tick=False):
@@ -51,7 +51,7 @@ def test_the_day_of_the_answer_is_told_where_a_law_sets_one(api, reader):
     assert "1 February 2030" in text
 
 
-def test_a_second_request_while_the_first_is_open_is_told_that_it_adds_nothing(letter, reader):
+def test_a_second_request_while_the_first_is_open_adds_nothing_and_says_so(letter, reader):
     notice = letter()
     ask(reader, notice, message="First.")
     text = ask(reader, notice, message="Second.", email="me@home.example").content.decode()
@@ -80,7 +80,7 @@ def test_a_wrong_code_says_so_and_loses_nothing_that_was_typed(letter, reader):
         ({"message": "a\0b"}, "Nullzeichen"),
     ],
 )
-def test_what_cannot_be_taken_is_told_in_the_letters_language(letter, reader, fields, message):
+def test_errors_are_in_the_letter_s_language(letter, reader, fields, message):
     answer = ask(reader, letter("de"), **fields)
     assert answer.status_code == 422
     assert message in answer.content.decode()

@@ -28,7 +28,7 @@ def read(reader, notice) -> str:
     return answer.content.decode().replace("&#x27;", "'")
 
 
-def test_the_person_reads_where_the_request_stands_until_the_letter_is_there(api, letter, reader):
+def test_the_person_can_follow_the_request_until_the_letter_arrives(api, letter, reader):
     notice = letter()
     with time_machine.travel(START, tick=False):
         ask(reader, notice, message="canary-message")
@@ -47,7 +47,7 @@ def test_the_person_reads_where_the_request_stands_until_the_letter_is_there(api
     assert not [text for text in (received, answered, page_text) if "canary" in text.lower()]
 
 
-def test_the_day_of_the_answer_stands_there_until_it_is_told(api, letter, reader):
+def test_the_day_of_the_answer_is_shown_until_the_outcome_is_known(api, letter, reader):
     notice = letter()
     ask(reader, notice)
     ReviewRequest.objects.update(due_at="2030-02-01T23:59:59Z")
@@ -56,7 +56,7 @@ def test_the_day_of_the_answer_stands_there_until_it_is_told(api, letter, reader
     assert "February 1, 2030" not in read(reader, notice)
 
 
-def test_a_letter_that_came_back_is_on_its_way_again(api, letter, reader):
+def test_a_returned_letter_is_shown_as_on_its_way(api, letter, reader):
     notice = letter()
     ask(reader, notice)
     outcome_letter = finished(api, drafted(api, reconsider(api)["decision_id"]))
@@ -95,7 +95,7 @@ def test_without_a_request_the_right_code_makes_none(letter, reader):
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_without_the_code_nobody_learns_whether_somebody_asked(letter, reader, asked):
+def test_without_the_code_a_request_cannot_be_detected(letter, reader, asked):
     """The pages are identical except for the form's token."""
     notices = letter(), letter(decision_id="loan-2")
     if asked:
@@ -122,7 +122,7 @@ def test_wrong_codes_count_with_those_of_the_form_for_a_review(letter, reader):
         assert "Wait an hour" in answer.content.decode()
 
 
-def test_also_of_a_letter_that_was_taken_back_since(api, letter, reader):
+def test_a_withdrawn_letter_still_shows_the_state_of_its_request(api, letter, reader):
     notice = letter()
     ask(reader, notice)
     done(step(api, {"notice_id": notice.pk}, "withdraw", {"reason": "canary-reason"}))
@@ -145,7 +145,7 @@ def test_an_unknown_letter_has_the_page_of_unknown_letters(reader, db):
 @pytest.mark.parametrize(
     ("language", "says"), [("de", "Ein Mensch wird die Entscheidung noch einmal ansehen."), ("fr", "réexaminera")]
 )
-def test_it_is_in_the_letters_language(letter, reader, language, says):
+def test_the_state_is_in_the_letter_s_language(letter, reader, language, says):
     notice = letter(language)
     ask(reader, notice)
     text = read(reader, notice)
@@ -154,7 +154,7 @@ def test_it_is_in_the_letters_language(letter, reader, language, says):
 
 
 @pytest.mark.once
-def test_while_the_vault_is_away_it_says_that_the_service_does_not_work(letter, reader, filesystem_vault):
+def test_while_the_vault_is_away_the_page_says_that_the_service_is_down(letter, reader, filesystem_vault):
     notice = letter()
     ask(reader, notice)
     right, away = code(notice), filesystem_vault.with_suffix(".away")

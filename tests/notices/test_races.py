@@ -23,7 +23,7 @@ def by_status(answers) -> dict[int, list]:
     return {status: [a for a in answers if a.status_code == status] for status in {a.status_code for a in answers}}
 
 
-def test_of_many_approvals_one_wins_and_the_others_are_told(bank):
+def test_one_of_many_approvals_wins_and_the_others_get_a_409(bank):
     notice = drafted(bank)
     answers = at_once(SENDERS, lambda number: approve(bank, notice, approver=f"Reviewer {number}"))
     by_code = by_status(answers)
@@ -36,7 +36,7 @@ def test_of_many_approvals_one_wins_and_the_others_are_told(bank):
     assert shown(bank, notice)["custody_record_id"]
 
 
-def test_what_is_approved_is_what_was_looked_at_while_others_edit(bank):
+def test_an_approval_during_edits_is_of_the_revision_shown(bank):
     for _ in range(3):
         notice = drafted(bank)
 

@@ -73,7 +73,7 @@ def test_a_withdrawn_notice_keeps_its_recipient(api, addressed):
     assert "withdrawn" in refused(address(api, addressed, MOVED))
 
 
-def test_who_sets_the_recipient_has_not_written_the_notice(api, addressed, signed_in):
+def test_setting_the_recipient_makes_no_writer(api, addressed, signed_in):
     clerk = signed_in(Role.APPROVER)
     done(address(clerk, addressed, MOVED))
     assert done(step(clerk, addressed, "approve"))["state"] == "approved"

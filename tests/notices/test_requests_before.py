@@ -50,7 +50,7 @@ def answered(api, request: ReviewRequest) -> dict:
     return reconsider(api, request.notice.decision.decision_id)
 
 
-def test_a_letter_about_the_outcome_that_was_delivered_told_the_person(api, request_of):
+def test_the_upgrade_keeps_a_delivered_outcome_letter(api, request_of):
     request = request_of(due_in=-40)
     tell(api, answered(api, request))
     request.refresh_from_db()
@@ -62,14 +62,14 @@ def test_a_letter_about_the_outcome_that_was_delivered_told_the_person(api, requ
 
 
 @pytest.mark.parametrize("open_", [{"due_in": 3}, {"due_in": 3, "age": 400}, {"age": 20}])
-def test_whom_there_is_still_time_to_tell_is_to_be_told(api, request_of, open_):
+def test_a_request_still_in_time_waits_for_its_outcome_letter(api, request_of, open_):
     answered(api, request_of(**open_))
     upgraded()
     assert states(api) == ["to_be_told"]
 
 
 @pytest.mark.parametrize("over", [{"due_in": -1}, {"age": 100}])
-def test_what_was_over_is_closed_with_a_reason_that_says_what_is_not_known(api, request_of, over):
+def test_an_old_request_is_closed_with_a_reason_that_names_the_unknown(api, request_of, over):
     answered(api, request_of(**over))
     upgraded()
     (row,) = listed(api)
@@ -78,7 +78,7 @@ def test_what_was_over_is_closed_with_a_reason_that_says_what_is_not_known(api, 
     assert not selectors.attention(api.organization.pk).requests.exists()
 
 
-def test_whoever_finds_that_a_person_was_not_told_can_still_write_the_letter(api, request_of, signed_in):
+def test_a_letter_can_still_be_drafted_for_a_request_the_upgrade_closed(api, request_of, signed_in):
     request = request_of(due_in=-1)
     answered(api, request)
     upgraded()
@@ -86,7 +86,7 @@ def test_whoever_finds_that_a_person_was_not_told_can_still_write_the_letter(api
     assert f"Draft the letter for R-{request.pk}" in page
 
 
-def test_a_letter_that_was_withdrawn_or_came_back_told_nobody(api, request_of):
+def test_a_withdrawn_or_returned_letter_answers_no_request(api, request_of):
     back, withdrawn = request_of(due_in=3), request_of(due_in=3)
     delivery = tell(api, answered(api, back))
     tell(api, answered(api, withdrawn))
@@ -98,7 +98,7 @@ def test_a_letter_that_was_withdrawn_or_came_back_told_nobody(api, request_of):
     assert states(api) == ["to_be_told"] * 2
 
 
-def test_who_still_waits_and_what_was_closed_stay_as_they_are(api, request_of):
+def test_open_and_closed_requests_stay_unchanged(api, request_of):
     request_of(due_in=-40)
     closed = request_of(due_in=-40)
     caller = acting(api.organization, Role.EDITOR, "closer@bank.example")

@@ -91,7 +91,7 @@ def test_the_code_may_be_written_as_people_write(api, offering, spell):
 
 
 @each_case("code", ["AAAA-AAAA", " ", "ß" * 8, "\0", "-" * 5000, "\uff21" * 8])
-def test_with_another_code_nothing_is_asked(api, offering, code):
+def test_a_wrong_code_makes_no_request(api, offering, code):
     with pytest.raises(WrongCode):
         ask(api, offering, code)
     assert not ReviewRequest.objects.exists()
@@ -119,7 +119,7 @@ def test_a_letter_without_a_review_takes_no_request(api, notice):
         ask(api, notice, code)
 
 
-def test_a_letter_that_was_taken_back_takes_no_request(api, offering):
+def test_a_withdrawn_letter_takes_no_request(api, offering):
     code = code_of(api, offering)
     step(api, offering, "withdraw")
     with pytest.raises(NoReviewOffered):
@@ -198,7 +198,7 @@ def test_a_request_is_closed_once_and_with_a_reason(api, offering):
 # ── readers of a request ──
 
 
-def test_what_the_person_wrote_is_for_those_who_answer(api, offering, organization, api_for):
+def test_only_roles_that_answer_read_the_person_s_words(api, offering, organization, api_for):
     asked = ask(api, offering, message=WORDS, email="person@home.example")
     path = f"/v1/review-requests/{asked.pk}"
     assert done(api_for(organization, Role.EDITOR).get(path))["message"] == WORDS
@@ -213,7 +213,7 @@ def test_what_the_person_wrote_is_for_those_who_answer(api, offering, organizati
 # ── the acknowledgement ──
 
 
-def test_who_leaves_an_address_gets_one_acknowledgement(api, offering, mailoutbox):
+def test_a_person_with_an_address_gets_one_acknowledgement(api, offering, mailoutbox):
     ask(api, offering, message=WORDS, email="person@home.example")
     ask(api, offering, email="person@home.example")
     for _ in range(2):
@@ -226,20 +226,20 @@ def test_who_leaves_an_address_gets_one_acknowledgement(api, offering, mailoutbo
     assert AuditEvent.objects.filter(verb="review.acknowledged").count() == 1
 
 
-def test_who_leaves_none_gets_none(api, offering, mailoutbox):
+def test_a_person_without_an_address_gets_no_acknowledgement(api, offering, mailoutbox):
     ask(api, offering)
     tasks.deliver_letters()
     assert mailoutbox == []
 
 
-def test_no_more_is_known_of_a_letter_before_it_is_in_custody(api, notice, monkeypatch):
+def test_a_letter_has_no_public_page_before_it_is_in_custody(api, notice, monkeypatch):
     monkeypatch.setattr("notices.services.review.seal_approved", lambda **_: 0)
     done(approve(api, notice))
     with pytest.raises(NotFound):
         selectors.published(Notice.objects.get().address)
 
 
-def test_what_was_closed_and_reconsidered_later_is_listed_as_closed_alone(api, offering):
+def test_a_request_closed_before_its_reconsideration_is_listed_as_closed(api, offering):
     request = ask(api, offering)
     done(send(api, "POST", f"review-requests/{request.pk}/close", {"reason": "Taken back."}))
     reconsider(api)
@@ -247,7 +247,7 @@ def test_what_was_closed_and_reconsidered_later_is_listed_as_closed_alone(api, o
     assert states == {"to_be_told": [], "closed": ["closed"]}
 
 
-def test_a_letter_that_is_taken_back_while_somebody_asks_takes_no_request(api, offering):
+def test_a_letter_withdrawn_during_a_request_takes_none(api, offering):
     opened, code = selectors.published(stored(api, offering).address), code_of(api, offering)
     done(step(api, offering, "withdraw"))
     with pytest.raises(NoReviewOffered):

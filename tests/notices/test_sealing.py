@@ -56,7 +56,7 @@ def test_an_approved_notice_is_sealed_with_a_proof_of_every_field_it_cites(api, 
 
 
 @pytest.mark.once
-def test_its_statement_builds_on_the_decision_s(api, notice):
+def test_the_notice_s_statement_builds_on_the_decision_s(api, notice):
     receipt = api.get("/v1/decisions/loan-1/receipt").json()
     approved = done(approve(api, notice))
     statement = json.loads(bytes(Entry.objects.get(pk=approved["custody_record_id"]).statement))
@@ -65,7 +65,7 @@ def test_its_statement_builds_on_the_decision_s(api, notice):
 
 
 @pytest.mark.once
-def test_what_is_sealed_names_the_approval_and_of_the_recipient_only_the_reference(api):
+def test_the_sealed_notice_names_the_approval_and_only_the_recipient_s_reference(api):
     api.ingest(RECORD)
     recipient = {"name": "A. Person", "email": "person@home.example", "reference": "application 7"}
     approved = done(approve(api, drafted(api, recipient=recipient)))
@@ -95,7 +95,7 @@ def crashed_approval(api, notice, monkeypatch) -> dict:
     return approved
 
 
-def test_a_crash_between_approval_and_custody_is_made_good(api, notice, monkeypatch):
+def test_a_crash_between_approval_and_custody_is_repaired(api, notice, monkeypatch):
     crashed_approval(api, notice, monkeypatch)
     tasks.seal_approved()
     assert seal_approved() == 0
@@ -150,7 +150,7 @@ def test_a_restored_approval_that_names_no_record_names_the_one_in_custody(appro
 
 
 @pytest.mark.parametrize("then", [("deliveries", {"channel": "hand"}), ("withdraw", None)])
-def test_what_happens_to_a_notice_before_it_is_sealed_does_not_keep_it_out_of_custody(api, notice, monkeypatch, then):
+def test_a_step_before_sealing_does_not_keep_a_notice_out_of_custody(api, notice, monkeypatch, then):
     crashed_approval(api, notice, monkeypatch)
     done(step(api, notice, *then))
     assert seal_approved() == 1
@@ -165,7 +165,7 @@ def test_until_it_is_sealed_its_letter_is_not_there_yet(api, notice, monkeypatch
     assert answer["Retry-After"]
 
 
-def test_one_that_cannot_be_sealed_holds_up_no_other(api, notice, monkeypatch):
+def test_a_notice_that_cannot_be_sealed_delays_no_other(api, notice, monkeypatch):
     crashed_approval(api, notice, monkeypatch)
     api.ingest(RECORD | {"decision_id": "loan-2"})
     other = crashed_approval(api, drafted(api, "loan-2"), monkeypatch)
@@ -180,9 +180,7 @@ def test_one_that_cannot_be_sealed_holds_up_no_other(api, notice, monkeypatch):
 
 
 @pytest.mark.once
-def test_whichever_call_to_the_vault_fails_an_approval_stands_and_is_in_the_vault_later_or_none_is_made(
-    api, filesystem_vault
-):
+def test_any_failing_vault_call_leaves_a_sealed_approval_or_none(api, filesystem_vault):
     api.ingest(RECORD)
     writer, who = caller(api.organization), acting(api.organization, Role.APPROVER, "approver@bank.example")
     decision, stood = Decision.objects.select_related("record", "organization").get(), 0
@@ -228,7 +226,7 @@ def test_while_the_vault_cannot_be_read_nothing_is_approved(api, filesystem_vaul
     assert done(approve(api, notice))["state"] == "approved"
 
 
-def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_had(api, filesystem_vault):
+def test_while_the_vault_rejects_writes_an_approval_holds_and_its_letter_is_available(api, filesystem_vault):
     api.ingest(RECORD)
     notice = drafted(api)
     with full_disk(filesystem_vault):
@@ -242,9 +240,7 @@ def test_while_the_vault_takes_nothing_an_approval_stands_and_its_letter_can_be_
 
 
 @pytest.mark.once
-def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_approved(
-    api, filesystem_vault, approved
-):
+def test_after_a_restore_only_the_approved_words_go_out(api, filesystem_vault, approved):
     """The vault holds the letter of an approval that the database lacks."""
     for rows in (SealedNotice.objects.all(), Approval.objects.all(), Entry.objects.filter(kind="notice")):
         with unguarded():
@@ -262,7 +258,7 @@ def test_after_the_restore_of_an_older_database_no_other_words_go_out_than_were_
 
 
 @pytest.mark.once
-def test_a_letter_whose_approval_the_database_has_forgotten_has_no_public_page(api, approved):
+def test_a_letter_whose_approval_the_database_lacks_has_no_public_page(api, approved):
     notice = stored(api, approved)
     with unguarded():
         Approval.objects.all()._raw_delete("default")

@@ -126,7 +126,7 @@ def test_an_upgrade_of_the_rules_or_the_pack_checks_again(api, notice, checks, m
     assert len(checks) == 2
 
 
-def test_a_record_that_was_damaged_since_is_told_as_before(api, notice):
+def test_a_record_damaged_since_is_reported_as_before(api, notice):
     shown(api, notice)
     record = Decision.objects.get(decision_id="loan-1").record
     key = object_key(record.organization_id, record.pk)

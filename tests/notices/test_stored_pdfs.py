@@ -38,7 +38,7 @@ def rows():
     return StoredPdf.objects.unscoped("a test")
 
 
-def test_a_letter_is_set_once_for_each_paper(api, notice, made):
+def test_a_letter_is_typeset_once_for_each_paper(api, notice, made):
     first = pdf(api, notice)
     assert (first.status_code, pdf(api, notice).content) == (200, first.content)
     assert pdf(api, notice, "letter").content != first.content
@@ -64,9 +64,7 @@ def test_the_file_goes_with_the_notice_and_does_not_come_back(api, notice, made)
     assert not rows().exists()
 
 
-def test_while_another_letter_is_set_a_client_is_told_to_come_back_and_gets_what_is_stored(
-    api, notice, made, monkeypatch
-):
+def test_a_busy_renderer_answers_retry_after_and_serves_stored_files(api, notice, made, monkeypatch):
     pdf(api, notice)
     monkeypatch.setattr(stored_pdfs, "_WAIT_SECONDS", 0)
     with stored_pdfs._turn:
@@ -87,7 +85,7 @@ def test_the_stored_file_is_the_one_that_the_renderer_makes(api, notice):
     assert pdf(api, notice).content == pdf(api, notice).content == letters.render_pdf(own, "a4")
 
 
-def test_two_requests_at_once_set_a_letter_once(monkeypatch):
+def test_two_requests_at_once_typeset_a_letter_once(monkeypatch):
     files, both_have_looked = [], threading.Barrier(2)
     looks = Counter()
 

@@ -42,7 +42,7 @@ def test_a_new_version_begins_with_the_words_of_the_old_one(api, notice, state):
     assert Notice.objects.get(pk=made["notice_id"]).address != Notice.objects.get(pk=old["notice_id"]).address
 
 
-def test_the_recipient_and_what_does_not_apply_come_along(api, notice):
+def test_a_new_version_keeps_recipient_and_waivers(api, notice):
     Notice.objects.update(recipient={"name": "A. Person"})
     exempt(api, notice, inputs="None were used.")
     made = done(step(api, in_state(api, notice, "approved"), "versions"))
@@ -81,7 +81,7 @@ def test_a_new_version_that_is_refused_or_withdrawn_leaves_the_old_one_standing(
     assert shown(api, approved)["state"] == "approved"
 
 
-def test_versions_form_a_chain_of_which_the_last_stands(api, approved):
+def test_versions_form_a_chain_and_the_last_is_valid(api, approved):
     last = approved
     for _ in range(3):
         last = done(approve(api, done(step(api, last, "versions"))))
@@ -107,7 +107,7 @@ def test_withdrawing_again_changes_nothing(api, notice):
     assert Step.objects.filter(kind="withdrawn").count() == 1
 
 
-def test_what_was_approved_stays_known_after_it_was_withdrawn(api, approved):
+def test_the_approval_of_a_withdrawn_notice_stays_known(api, approved):
     withdrawn = done(step(api, approved, "withdraw"))
     assert withdrawn["approval"] == approved["approval"]
     assert withdrawn["letter_digest"] == approved["letter_digest"]

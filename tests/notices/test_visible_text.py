@@ -26,14 +26,14 @@ def findings(notice: dict) -> list[str]:
 
 
 @each_case("text", [*BLANK, "", " \n", "👍", "\u200d\u200c"])
-def test_what_shows_no_letter_and_no_digit_is_not_visible(text):
+def test_text_without_a_letter_or_digit_is_not_visible(text):
     assert not is_visible(text)
     assert not has_words(text)
     assert not telling_words(text)
 
 
 @each_case("text", ["No", "7", "否", "हाँ", "한", "R-1", "\u200bNo", "½"])
-def test_every_script_s_letters_and_digits_are(text):
+def test_letters_and_digits_of_every_script_are_visible(text):
     assert is_visible(text)
 
 
@@ -53,7 +53,7 @@ def in_review(api, notice) -> dict:
 
 
 @each_case("text", SOME)
-def test_it_gives_no_reason_by_the_api(api, in_review, text):
+def test_invisible_text_is_no_reason_in_the_api(api, in_review, text):
     for answer in (
         exempt(api, in_review, inputs=text),
         step(api, in_review, "request-changes", {"reason": text}),
@@ -64,7 +64,7 @@ def test_it_gives_no_reason_by_the_api(api, in_review, text):
     assert shown(api, in_review)["state"] == "in_review"
 
 
-def test_no_door_of_the_service_takes_it(api, notice, organization, signed_in):
+def test_no_service_function_accepts_invisible_text(api, notice, organization, signed_in):
     browser, caller = signed_in(Role.OWNER), acting(organization, Role.OWNER, "")
     row = stored(api, notice)
     with pytest.raises(MissingReason):
@@ -84,14 +84,14 @@ def approver(signed_in) -> Browser:
 
 
 @each_case("text", SOME)
-def test_nobody_approves_by_a_name_or_an_authority_that_nobody_sees(api, notice, approver, text):
+def test_an_invisible_name_or_authority_cannot_approve(api, notice, approver, text):
     assert "has to name" in refused(approve(api, notice, approver=text))
     assert "has to name" in refused(approve(api, notice, authority=text))
     assert "authority" in refused(step(approver, notice, "approve", {"authority": text}))
 
 
 @each_case("text", SOME)
-def test_a_title_or_a_sentence_of_it_is_a_problem(api, notice, text):
+def test_an_invisible_title_or_sentence_is_a_problem(api, notice, text):
     item = {"statement": text, "source": "outcome.action"}
     for changes, problem in (
         ({"title": text}, "has no title"),
@@ -103,13 +103,13 @@ def test_a_title_or_a_sentence_of_it_is_a_problem(api, notice, text):
 
 
 @each_case("text", ["x", "7", "n/a", "A1"])
-def test_what_was_decided_is_said_in_a_word(api, notice, text):
+def test_the_decision_needs_a_word(api, notice, text):
     edited = done(edit(api, notice, decision_summary=[{"statement": text, "source": "outcome.action"}]))
     assert any("does not say what was decided" in sentence for sentence in findings(edited))
 
 
 @each_case("text", SOME)
-def test_a_placeholder_of_it_is_not_filled_in_and_it_signs_nothing(api, text):
+def test_invisible_text_fills_no_placeholder_and_signs_nothing(api, text):
     body = {"default_pack": "general", "placeholders": {"contact": text}, "signatory": {"name": text}}
     assert done(send(api, "PUT", "notice-settings", body))["signatory"] == {}
     names = services.previewing.selectors.placeholders_of(api.organization)

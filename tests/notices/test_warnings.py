@@ -61,7 +61,7 @@ def test_an_unacknowledged_warning_is_a_conflict_that_lists_it_without_its_words
     assert not Approval.objects.exists()
 
 
-def test_what_was_acknowledged_is_recorded_and_sealed(api, warned):
+def test_acknowledged_warnings_are_recorded_and_sealed(api, warned):
     approval = done(approve(api, warned, acknowledge=ids(warned)))["approval"]
     assert approval["acknowledged"] == warned["warnings"]
     entry = Entry.objects.get(pk=shown(api, warned)["custody_record_id"])
@@ -85,7 +85,7 @@ def test_an_approval_from_before_there_were_warnings_is_sealed_as_it_was(api, ap
     assert shown(api, approved)["approval"]["acknowledged"] is None
 
 
-def test_who_acknowledged_other_words_has_not_acknowledged_these(api, warned):
+def test_an_acknowledgement_of_other_words_does_not_count(api, warned):
     before = {"statement": "You earn 90,000 a year.", "source": "events.application.loan_to_value"}
     edited = done(edit(api, warned, main_factors=[before]))
     again = done(edit(api, warned, main_factors=[{**before, "statement": "You earned 90,000 a year."}]))
@@ -104,7 +104,7 @@ def test_ids_are_texts(api, warned, wrong):
     assert approve(api, warned, acknowledge=wrong).status_code == 422
 
 
-def test_more_warnings_than_anybody_reads_are_cut_short_and_say_so(api, notice, monkeypatch):
+def test_too_many_warnings_are_cut_and_the_cut_is_stated(api, notice, monkeypatch):
     notice = drafted(api, pack="eu_ai_act_86")
     monkeypatch.setattr(warnings, "MOST", 3)
     items = [
@@ -121,7 +121,7 @@ def test_more_warnings_than_anybody_reads_are_cut_short_and_say_so(api, notice, 
     assert "more to look at" in refused(approve(api, notice, acknowledge=[warning["id"] for warning in listed]))
 
 
-def test_a_sentence_that_the_record_does_not_prove_is_told_before_what_is_unclear_in_the_record(api, monkeypatch):
+def test_unproved_sentences_come_before_unclear_fields(api, monkeypatch):
     monkeypatch.setattr(warnings, "MOST", 3)
     terms = {f"rate_{n}_apr": 0.1 + n / 1000 for n in range(10)}
     api.ingest({**RECORD, "events": {**RECORD["events"], "pricing": terms}})
@@ -131,7 +131,7 @@ def test_a_sentence_that_the_record_does_not_prove_is_told_before_what_is_unclea
     assert any("987,654" in warning["sentence"] for warning in edited["warnings"][:3])
 
 
-def test_what_somebody_said_does_not_apply_is_told_to_whoever_approves(api):
+def test_the_approver_is_warned_of_waived_elements(api):
     fill_in_names(api, "us_ecoa_fcra")
     api.ingest({**RECORD, "outcome": {"action": "denied"}})
     notice = drafted(api, pack="us_ecoa_fcra")
@@ -147,7 +147,7 @@ def test_what_somebody_said_does_not_apply_is_told_to_whoever_approves(api):
 # ── in the back office ──
 
 
-def test_the_form_has_a_tick_for_each_and_without_it_nothing_is_approved(api, warned, signed_in):
+def test_the_form_has_a_checkbox_for_each_and_needs_all(api, warned, signed_in):
     browser = signed_in(Role.APPROVER)
     html = browser.get(page(warned)).content.decode()
     for warning in warned["warnings"]:
@@ -163,7 +163,7 @@ def test_the_form_has_a_tick_for_each_and_without_it_nothing_is_approved(api, wa
     assert "Warnings that were acknowledged: 2" in browser.get(page(warned)).content.decode()
 
 
-def test_who_cannot_approve_reads_the_warnings_too(api, warned, signed_in):
+def test_members_who_cannot_approve_read_the_warnings_too(api, warned, signed_in):
     html = signed_in(Role.EDITOR).get(page(warned)).content.decode()
     assert "flurbled" in html
     assert 'name="acknowledge"' not in html
@@ -175,7 +175,7 @@ def test_a_page_without_warnings_says_nothing_of_them(api, notice, signed_in):
     assert "acknowledge" not in html
 
 
-def test_the_editor_has_each_warning_beside_its_sentence_and_judges_what_was_typed(api, notice, signed_in):
+def test_the_editor_shows_warnings_of_the_typed_text_beside_its_sentence(api, notice, signed_in):
     browser = signed_in(Role.EDITOR)
     form = filled_form(browser, notice)
     edited = page(notice, "edit-notice")
@@ -208,7 +208,7 @@ def test_warnings_name_a_sentence_by_the_number_that_it_has_on_the_page(api, not
     assert f"“4711” is not in the field that sentence {number} cites" in acknowledged
 
 
-def test_what_a_database_cannot_hold_is_in_no_warning(api):
+def test_warnings_contain_no_character_the_database_rejects(api):
     api.ingest({**RECORD, "outcome": {**RECORD["outcome"], "action": "flur\x00bled"}})
     notice = drafted(api)
     assert "flurbled" in notice["warnings"][0]["sentence"]

@@ -26,7 +26,7 @@ def test_a_person_s_review_is_not_blocked_by_tests_for_automated_decisions(pack)
 
 
 @pytest.mark.parametrize("pack", SOLELY)
-def test_of_a_review_it_is_asked_who_decided_and_not_assumed(pack):
+def test_a_review_without_a_stated_decider_warns(pack):
     language = packs()[pack].languages[0]
     (sentence,) = sentences(REVIEW, pack, "who_decided", language)
     assert "One who only followed the system's result" in sentence
@@ -67,7 +67,7 @@ def test_an_approval_has_nothing_to_contest(outcome: dict, pack: str):
 
 @each_case("action", ["denied", "counteroffer", "conditionally_approved", "partially_approved", "reduced"])
 @each_case("pack", ["gdpr_22", "uk_gdpr_22c", "us_co_admt"])
-def test_what_is_adverse_in_part_can_be_contested(action: str, pack: str):
+def test_a_partly_adverse_decision_can_be_contested(action: str, pack: str):
     assert (
         letter({**about(action=action), "decided_at": "2027-02-01T10:00:00Z"}, pack)["human_review_available"] is True
     )
@@ -116,14 +116,14 @@ def test_a_letter_about_a_person_s_decision_cites_no_law_for_automated_ones(pack
 
 
 @pytest.mark.parametrize("word", ["decided_by_human", "Decided by human", "DECIDED-BY-PERSON", "manual", "Entschieden"])
-def test_a_record_that_tells_of_a_person_who_decided_is_asked_too(word):
+def test_a_record_with_human_involvement_warns_about_who_decided(word):
     record = {**about(solely_automated=None), "approval": {"human_involvement": word}}
     assert "22" not in letter(record, "gdpr_22")["framework"]
     assert "who_decided" in kinds(record, "gdpr_22")
 
 
 @each_case("word", ["none", "reviewed_before_decision", "", "n/a", 7, None])
-def test_a_record_that_does_not_say_who_decided_is_taken_for_an_automated_one(word):
+def test_a_record_without_a_decider_counts_as_automated(word):
     record = {**about(solely_automated=None), "approval": {"human_involvement": word}}
     assert "22" in letter(record, "gdpr_22")["framework"]
     assert "solely_automated" in missing(record, "gdpr_22")
@@ -176,7 +176,7 @@ def test_a_record_that_contradicts_itself_about_who_decided_warns(pack, solely, 
         ("no", {"approver": "officer 3"}),
     ],
 )
-def test_and_one_that_does_not_is_not_warned_of(solely, approval):
+def test_a_consistent_record_does_not_warn(solely, approval):
     assert "contradiction" not in kinds({**about(solely_automated=solely), "approval": approval}, "general")
 
 
@@ -209,24 +209,24 @@ def test_a_decision_from_before_the_law_warns_and_its_letter_claims_no_right(pac
     assert "no_such_right" in kinds(early, pack, rights=letter(later, pack)["rights"])
 
 
-def test_nothing_is_missed_that_only_a_later_law_gives():
+def test_rights_of_a_later_law_are_not_missing():
     elements = results({**AUTOMATED, "decided_at": "2026-12-01"}, "us_co_admt")
     assert elements["human_review"][0] == elements["right_to_review"][0] == "not_applicable"
     assert results({**AUTOMATED, "decided_at": "2027-01-02"}, "us_co_admt")["right_to_review"][0] == "present"
 
 
-def test_what_the_record_itself_offers_is_told_before_the_law_too():
+def test_rights_that_the_record_offers_are_printed_before_the_law_applies():
     offered = {**AUTOMATED, "outcome": {**AUTOMATED["outcome"], "review": {"available": True}}}
     assert letter(offered, "us_co_admt")["human_review_available"] is True
 
 
-def test_before_it_applies_a_law_is_printed_with_its_day():
+def test_a_law_not_yet_in_force_is_printed_with_its_day():
     assert "from January 1, 2027" in letter(AUTOMATED, "us_co_admt")["framework"]
     assert "2027" not in letter({**AUTOMATED, "decided_at": "2027-01-01"}, "us_co_admt")["framework"]
 
 
 @pytest.mark.parametrize("decided_at", [None, "", "21.11.2026", "yesterday", 20261121])
-def test_a_decision_whose_day_nobody_knows_is_of_the_day_on_which_it_came(decided_at):
+def test_a_decision_without_a_day_has_the_day_of_its_receipt(decided_at):
     record = {**AUTOMATED, "decided_at": decided_at}
     assert "not_in_force" in kinds(record, "us_co_admt")
     assert "not_in_force" in kinds(record, "eu_ccd2_18"), "it may be older than a new law"
@@ -282,7 +282,7 @@ def test_odd_records_are_drafted_and_checked(pack, odd):
 
 
 @pytest.mark.django_db
-def test_a_draft_that_cites_the_law_for_automated_decisions_is_mended_by_any_edit(api):
+def test_any_edit_fixes_a_draft_that_cites_the_law_for_automated_decisions(api):
     api.ingest(about(solely_automated=False))
     notice = drafted(api, "d-1", pack="gdpr_22")
     revision = NoticeRevision.objects.get()
@@ -309,7 +309,7 @@ def test_an_approved_notice_keeps_the_name_of_the_law_and_its_new_version_has_to
 
 
 @pytest.mark.django_db
-def test_what_does_not_apply_is_not_missed(api):
+def test_a_waived_element_is_not_warned_about(api):
     api.ingest(about(reasons=None))
     notice = drafted(api, "d-1", pack="uk_gdpr_22c")
     assert [warning["id"] for warning in notice["warnings"] if warning["id"].startswith("missing_element-")]

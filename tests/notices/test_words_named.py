@@ -28,7 +28,7 @@ def test_an_approval_without_a_revision_is_marked_words_not_named(api, notice):
     assert (event.detail["revision"], event.detail["words_named"]) == (1, False)
 
 
-def test_one_with_it_is_not(api, notice):
+def test_an_approval_with_a_revision_has_no_mark(api, notice):
     approval = done(approve(api, notice, revision=1))["approval"]
     assert (approval["words_named"], approval["remark"]) == (True, "")
     (event,) = events("notice.approved")
@@ -39,14 +39,14 @@ def test_null_is_no_revision(api, notice):
     assert done(approve(api, notice, revision=None))["approval"]["words_named"] is False
 
 
-def test_the_mark_is_sealed_and_stands_in_the_history(api, notice, signed_in):
+def test_the_mark_is_sealed_and_in_the_history(api, notice, signed_in):
     done(approve(api, notice))
     entry = Entry.objects.get(pk=shown(api, notice)["custody_record_id"])
     assert json.loads(custody.opened(entry).payload)["approval"]["words_named"] is False
     assert "did not say which revision was read" in signed_in(Role.EDITOR).get(page(notice)).content.decode()
 
 
-def test_the_form_sends_it_and_without_it_approves_nothing(api, notice, signed_in):
+def test_the_form_sends_the_revision_and_is_refused_without_it(api, notice, signed_in):
     browser = signed_in(Role.APPROVER)
     html = browser.get(page(notice)).content.decode()
     forms = [form for form in re.findall(r"<form[^>]*/do/.*?</form>", html, re.DOTALL) if "csrf" in form]
@@ -58,7 +58,7 @@ def test_the_form_sends_it_and_without_it_approves_nothing(api, notice, signed_i
     assert shown(api, notice)["approval"]["words_named"] is True
 
 
-def test_every_form_of_the_page_has_to_send_it(api, notice, signed_in):
+def test_every_form_of_the_page_needs_the_revision(api, notice, signed_in):
     browser, before = signed_in(Role.OWNER, "another@bank.example"), notice
     for name in ("approve", "submit", "hold", "recipient", "withdraw", "request-changes"):
         if name == "request-changes":
@@ -67,7 +67,7 @@ def test_every_form_of_the_page_has_to_send_it(api, notice, signed_in):
         assert shown(api, notice) == before, name
 
 
-def test_an_edit_in_the_form_without_it_is_not_saved(api, notice, signed_in):
+def test_an_edit_form_without_the_revision_is_not_saved(api, notice, signed_in):
     browser = signed_in(Role.EDITOR)
     form = filled_form(browser, notice)
     for unnamed in ("", "x"):
@@ -77,7 +77,7 @@ def test_an_edit_in_the_form_without_it_is_not_saved(api, notice, signed_in):
     assert browser.post(page(notice, "edit-notice"), form | {"title": "Seen"}).status_code == 302
 
 
-def test_an_approval_from_before_marks_were_kept_says_that_nobody_knows(api, notice, organization):
+def test_an_approval_from_before_the_marks_is_marked_unknown(api, notice, organization):
     services.approve(notice=stored(api, notice), caller=acting(organization, Role.APPROVER, "a@bank.example"))
     with unguarded():
         Approval.objects.update(words_named=None)
