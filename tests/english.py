@@ -34,7 +34,6 @@ _DELETED_LATER = (
     *(f"notices/{room}.py" for room in ("checklist", "fitting", "kinds", "outcome_parts", "outcomes", "previews")),
     *(f"notices/{room}.py" for room in ("readability", "record_paths", "shapes", "unit_conflicts", "untold")),
     "notices/packs/automation.py",
-    "tests/notices/",
 )
 """Rooms that guess what a field means. Declared mappings replace them, and empty this list."""
 _APPS = ("accounts", "config", "connectors", "custody", "decisions", "notices", "retention")
