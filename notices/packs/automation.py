@@ -71,15 +71,15 @@ def _contradictory_pairs(record: Record) -> Iterator[tuple[str, str]]:
     if solely is True and took_part:
         yield f"{SOLELY} is true", f"{INVOLVEMENT} tells of a person"
     if solely is True and _has_approver(record):
-        yield f"{SOLELY} is true", f"{_APPROVER} names somebody"
+        yield f"{SOLELY} is true", f"{_APPROVER} names a person"
     if solely is True and materially is False:
         yield f"{SOLELY} is true", f"{_MATERIALLY} is false"
     if record(_SOLE_FACTOR) is True and materially is False:
         yield f"{_SOLE_FACTOR} is true", f"{_MATERIALLY} is false"
     if solely is False and _is_nobody(record):
-        yield f"{SOLELY} is false", f"{INVOLVEMENT} says that nobody took part"
+        yield f"{SOLELY} is false", f"{INVOLVEMENT} says that no person took part"
     if _has_approver(record) and _is_nobody(record):
-        yield f"{INVOLVEMENT} says that nobody took part", f"{_APPROVER} names somebody"
+        yield f"{INVOLVEMENT} says that no person took part", f"{_APPROVER} names a person"
 
 
 def _word(record: Record) -> str:

@@ -45,7 +45,7 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
     for each in found.values():
         by_number[each.score].append(each)
     for first, *again in by_number.values():  # the same score is in many places of some records
-        also = f" It also stands in {', '.join(each.path for each in again)}." if again else ""
+        also = f" It is also in {', '.join(each.path for each in again)}." if again else ""
         yield Finding("score_out_of_range", "", first.sentence + also)
 
 

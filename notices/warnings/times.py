@@ -49,8 +49,8 @@ def _days(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
         if fact.path not in (*deadlines.TIMES, _APPROVED) and _is_unclear_day(fact, str(content["language"])):
             yield statement.finding(
                 "unclear_day",
-                f"{fact.path} is {str(fact.value)[:_LONGEST]}, and nobody can tell which day that is: find out, and "
-                "write it into the sentence.",
+                f"{fact.path} is {str(fact.value)[:_LONGEST]}, which is no clear day. Find out the day and write it "
+                "into the sentence.",
             )
 
 

@@ -140,7 +140,7 @@ def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
     content = drafted({"approval": {"human_involvement": "none", "authority": "rule 1.3"}})
     assert statement_texts(content, "role_of_automated_system") == [
         "No person took part in the decision.",
-        "Whoever decided had this authority: rule 1.3.",
+        "The person who decided had this authority: rule 1.3.",
     ]
 
 
@@ -375,7 +375,7 @@ def test_the_notice_about_a_review_begins_with_what_came_out_of_it_and_names_no_
         "The earlier decision was changed.",
         "Your original request was approved.",
         "The decision was made on November 20, 2026.",
-        "Whoever decided had this authority: credit officer.",
+        "The person who decided had this authority: credit officer.",
     ]
     assert statement_texts(content, "role_of_automated_system") == []
 

@@ -51,7 +51,7 @@ def test_a_sentence_that_says_the_opposite_of_the_outcome_is_named(language, act
         ("en", "denied", "Your offer was accepted by others, so we declined yours."),
         ("en", "denied", "You were not chosen."),
         ("en", "denied", "This was not decided by a machine alone."),
-        ("en", "approved", "The earlier refusal no longer stands: we approved your claim."),
+        ("en", "approved", "The earlier refusal no longer applies: we approved your claim."),
         ("en", "partially_approved", "We approved a part and denied the rest."),
         ("en", "pending", "Your application has not been decided yet."),
         ("en", "not_denied", "Your application was approved."),

@@ -59,7 +59,7 @@ def test_a_warning_about_the_whole_begins_with_its_sentence():
 @each_case("language", ["en", "de", "fr"])
 def test_a_day_of_an_offer_that_nobody_can_read_warns(day, path, language):
     warnings = warned("unclear_day", warnings_of(at(path, day), "general", language))
-    assert any(warning.sentence.startswith(f"{path} is {day}, and nobody") for warning in warnings)
+    assert any(warning.sentence.startswith(f"{path} is {day}, which is no clear day") for warning in warnings)
 
 
 @pytest.mark.parametrize("day", ["01/02/2027", "03-04-27"])
