@@ -6,14 +6,14 @@ class FrameConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import change_triggers, personal_data, row_guards
+        from config import change_triggers, personal_data, row_guards, triggers
         from config.models import ChangeMark
 
         random = "It is made from random bytes."
         personal_data.declare(
             ChangeMark, mark=personal_data.retained("which change of keys or storage came last", random)
         )
-        pre_migrate.connect(change_triggers.before_migrate, sender=self)
-        post_migrate.connect(change_triggers.install, sender=self)
-        pre_migrate.connect(row_guards.before_migrate, sender=self)
-        post_migrate.connect(row_guards.install, sender=self)
+        triggers.register(change_triggers.PREFIX, change_triggers.triggers)
+        triggers.register(row_guards.PREFIX, row_guards.triggers)
+        pre_migrate.connect(triggers.before_migrate, sender=self)
+        post_migrate.connect(triggers.install, sender=self)

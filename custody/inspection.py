@@ -17,7 +17,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 
 from accounts import audit_seals
-from config import db, master_key, row_guards
+from config import db, master_key, row_guards, triggers
 from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
@@ -301,7 +301,7 @@ def check_guards(after: str) -> Iterator[Step]:
         "",
         [
             Finding("guard", table, "Triggers that keep signed rows are missing, disabled or changed.")
-            for table in row_guards.missing()
+            for table in triggers.missing(row_guards.PREFIX)
         ],
     )
 

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-# `config.row_guards` makes triggers after each `migrate` instead, and names those that are missing or changed.
+# `config.triggers` makes triggers after each `migrate` instead, and names those that are missing or changed.
 POSTGRESQL = ["DROP FUNCTION IF EXISTS accounts_audit_is_append_only() CASCADE"]
 SQLITE = [f"DROP TRIGGER IF EXISTS audit_no_{verb}" for verb in ("update", "delete", "replace")]
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import audit, callers, services
 from accounts.models import ApiKey, Member, Organization, User
 from accounts.roles import Role
-from config import change_triggers, changes, db
+from config import change_triggers, changes, db, triggers
 from config.changes import Remembered
 from custody.keys import keyrings
 from custody.models import Key, StorageTarget
@@ -144,12 +144,10 @@ def test_a_savepoint_that_is_rolled_back_hides_no_later_change(organization):
 
 
 def test_migrate_restores_triggers_that_a_rebuilt_table_has_lost(organization):
-    with connection.cursor() as cursor:
-        for name, table in change_triggers._present(connection, cursor).items():
-            cursor.execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
+    triggers.drop(change_triggers.PREFIX)
     assert not replaces_the_mark(lambda: rows_of(Key).update(algorithm=F("algorithm")))
-    for _ in range(2):
-        change_triggers.install(using="default")
+    triggers.install()
+    assert triggers.missing(change_triggers.PREFIX) == []
     assert replaces_the_mark(lambda: rows_of(Key).update(algorithm=F("algorithm")))
 
 

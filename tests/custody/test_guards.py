@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
-from config import row_guards
+from config import row_guards, triggers
 from custody.models import Disposal, Entry, SealedObject, WaitingObject
 from custody.services import reconcile
 from decisions.models import Decision
@@ -118,12 +118,12 @@ def test_no_guarded_table_is_truncated(api):
 
 
 def test_a_dropped_guard_is_named_and_created_again(db):
-    assert row_guards.missing() == []
-    row_guards.drop()
+    assert triggers.missing(row_guards.PREFIX) == []
+    triggers.drop(row_guards.PREFIX)
     tables = {"custody_entry", "custody_key", "decisions_decision", "notices_sealednotice"}
-    assert tables <= set(row_guards.missing())
+    assert tables <= set(triggers.missing(row_guards.PREFIX))
     call_command("migrate", verbosity=0)
-    assert row_guards.missing() == []
+    assert triggers.missing(row_guards.PREFIX) == []
 
 
 NEUTERED = {
@@ -141,26 +141,37 @@ DISABLED = {"postgresql": ["ALTER TABLE {table} DISABLE TRIGGER {name}"]}
 )
 def test_an_ineffective_guard_is_named_and_created_again(api, change, table):
     connection.check_constraints()  # PostgreSQL cannot alter a table with deferred checks
+    name = f"{row_guards.PREFIX}{table}_delete"
     with connection.cursor() as cursor:
-        names = [name for _, name in row_guards._installed(cursor) if name.startswith(f"guard_{table}_delete")]
         for statement in change.get(connection.vendor, NEUTERED[connection.vendor]):
-            cursor.execute(statement.format(name=names[0], table=table))
-    assert row_guards.missing() == [table]
+            cursor.execute(statement.format(name=name, table=table))
+    assert triggers.missing(row_guards.PREFIX) == [table]
     call_command("migrate", verbosity=0)
-    assert row_guards.missing() == []
+    assert triggers.missing(row_guards.PREFIX) == []
     done(api.ingest(RECORD))
     assert_refused("DELETE FROM custody_entry")
+
+
+@pytest.mark.postgresql
+def test_an_ineffective_trigger_of_an_earlier_version_is_dropped(db):
+    function = "guard_old() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN RETURN OLD; END $$"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE FUNCTION {function}")
+        cursor.execute("CREATE TRIGGER guard_old BEFORE DELETE ON custody_entry EXECUTE FUNCTION guard_old()")
+        triggers.install()
+        cursor.execute("SELECT count(*) FROM pg_trigger WHERE tgname = 'guard_old'")
+        assert cursor.fetchone() == (0,)
 
 
 @pytest.mark.sqlite
 def test_migrations_meet_no_guard_when_they_rebuild_a_table(db):
     """SQLite refuses to rename a table that a trigger mentions."""
-    row_guards.before_migrate(plan=[])
-    assert row_guards.missing() == []
-    row_guards.before_migrate(plan=["a migration"])
-    assert "custody_entry" in row_guards.missing()
-    row_guards.install()
-    assert row_guards.missing() == []
+    triggers.before_migrate(plan=[])
+    assert triggers.missing(row_guards.PREFIX) == []
+    triggers.before_migrate(plan=["a migration"])
+    assert "custody_entry" in triggers.missing(row_guards.PREFIX)
+    triggers.install()
+    assert triggers.missing(row_guards.PREFIX) == []
 
 
 def test_a_database_administrator_can_still_do_so(api):

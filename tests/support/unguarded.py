@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from config import row_guards
+from config import row_guards, triggers
 
 
 @contextmanager
@@ -19,8 +19,8 @@ def unguarded() -> Iterator[None]:
             finally:
                 cursor.execute("SET session_replication_role = origin")
         return
-    row_guards.drop()
+    triggers.drop(row_guards.PREFIX)
     try:
         yield
     finally:
-        row_guards.install()
+        triggers.install()
