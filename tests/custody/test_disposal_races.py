@@ -20,7 +20,7 @@ from notices import services as notices
 from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest
 from notices.packs import packs
 from tests.disposals import ORDER
-from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, stored
+from tests.notices.conftest import RECORD, approve_acknowledged, done, drafted, edit, stored
 from tests.reconsiderations.conftest import REVIEW
 from tests.support.kept_rows import make_once
 from tests.system.live import wait_until
@@ -67,7 +67,7 @@ def letter(shared_database, api):
         done(api.ingest(RECORD))
         draft = drafted(api)
         done(edit(api, draft, human_review_available=True))
-        return stored(api, done(approve_as_is(api, draft)))
+        return stored(api, done(approve_acknowledged(api, draft)))
 
     return make_once("an approved notice that offers a review", make)
 

@@ -20,7 +20,7 @@ from custody.services.replay import NotReplayed, forget
 from custody.vaults import VaultUnavailable
 from custody.vaults.filesystem import MARKER
 from decisions.models import Decision
-from tests.notices.conftest import approve_as_is, done, drafted, step
+from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.reconsiderations.conftest import RAW, reconsider
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def family_with_a_notice(api):
     receipt = done(api.ingest(RAW))
     done(reconsider(api))
     notice = drafted(api)
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     return Families(api.organization.pk, [Entry.objects.get(pk=receipt["record_id"]).pk])
 

@@ -24,7 +24,7 @@ from custody.services.damage_alerts import send_damage_alerts
 from decisions.models import Decision
 from notices.models import Notice, NoticeRevision, SealedNotice
 from tests.disposals import dispose_of
-from tests.notices.conftest import approve_as_is, done, drafted
+from tests.notices.conftest import approve_acknowledged, done, drafted
 from tests.reconsiderations.conftest import RAW, reconsider
 from tests.support.unguarded import unguarded
 
@@ -55,7 +55,7 @@ def fill(api: Any) -> list[Entry]:
     """Create a decision with a reconsideration and a notice, and another decision."""
     done(api.ingest(RAW))
     done(reconsider(api))
-    done(approve_as_is(api, drafted(api)))
+    done(approve_acknowledged(api, drafted(api)))
     done(api.ingest({"decision_id": "loan-2", "outcome": {"action": "granted"}, "system": {"name": "scorer"}}))
     audit_seals.seal_events(until=AuditEvent.objects.latest("at").at.replace(year=2999))
     decisions = Decision.objects.filter(decision_id__in=["loan-1", "loan-2"]).order_by("decision_id")

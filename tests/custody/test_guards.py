@@ -10,7 +10,7 @@ from custody.services import reconcile
 from decisions.models import Decision
 from notices.models import SealedNotice
 from tests.disposals import dispose_of
-from tests.notices.conftest import approve_as_is, done, drafted, step
+from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,7 @@ def family(api):
     """Create a decision and a notice about it."""
     done(api.ingest(RECORD))
     notice = drafted(api)
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     return notice
 
 

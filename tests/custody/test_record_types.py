@@ -15,7 +15,7 @@ from custody.models import Entry
 from custody.record_types import Families
 from notices import selectors, services
 from tests.custody.faulty_disk import full_disk
-from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, step, stored
+from tests.notices.conftest import RECORD, approve_acknowledged, done, drafted, edit, step, stored
 from tests.notices.test_review_requests import ask
 from tests.reconsiderations.conftest import RAW, reconsider
 
@@ -45,7 +45,7 @@ def only(by_family):
 
 
 def delivered(api, notice):
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     return done(step(api, notice, "deliveries", {"channel": "hand"}))
 
 
@@ -77,11 +77,11 @@ def test_a_name_is_registered_once():
 def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, decision):
     first = done(reconsider(api))
     second = done(reconsider(api, first["decision_id"]))
-    about_first = done(approve_as_is(api, drafted(api, "loan-1")))
-    about_second = done(approve_as_is(api, drafted(api, second["decision_id"])))
+    about_first = done(approve_acknowledged(api, drafted(api, "loan-1")))
+    about_second = done(approve_acknowledged(api, drafted(api, second["decision_id"])))
     for other in ("loan-0", "loan-2"):
         done(reconsider(api, other))
-        done(approve_as_is(api, drafted(api, other)))
+        done(approve_acknowledged(api, drafted(api, other)))
     ids = [str(decision.roots[0]), first["record_id"], second["record_id"]]
     sealed = [about_first["custody_record_id"], about_second["custody_record_id"]]
     assert [str(record_id) for record_id in only(families.members(decision))] == [*ids, *sealed]
@@ -91,7 +91,7 @@ def test_a_decision_its_reconsiderations_and_their_notices_are_one_family(api, d
 @pytest.mark.once
 def test_every_statement_of_a_family_refers_only_to_others_of_it(api, decision):
     """So no record outside of the family loses what it refers to."""
-    done(approve_as_is(api, drafted(api, done(reconsider(api))["decision_id"])))
+    done(approve_acknowledged(api, drafted(api, done(reconsider(api))["decision_id"])))
     entries = Entry.objects.in_bulk(only(families.members(decision)))
     digests = {custody.statement_digest(entry).hex() for entry in entries.values()}
     for entry in entries.values():
@@ -131,7 +131,7 @@ def test_days_count_from_the_last_event_in_the_family(api, decision):
     counts_from_now(lambda: done(reconsider(api)))
     notice = counts_from_now(lambda: drafted(api))
     counts_from_now(lambda: edit(api, notice, human_review_available=True, how_to_request_review="Write to us."))
-    counts_from_now(lambda: done(approve_as_is(api, notice)))
+    counts_from_now(lambda: done(approve_acknowledged(api, notice)))
     counts_from_now(lambda: done(step(api, notice, "deliveries", {"channel": "hand"})))
     request = counts_from_now(lambda: ask(api, notice))
     counts_from_now(
@@ -157,7 +157,7 @@ def test_a_notice_is_an_obstacle_until_it_is_delivered(api, decision):
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "submit"))
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     assert only(families.obstacles(decision)) == [NOT_DELIVERED]
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     assert only(families.obstacles(decision)) == []

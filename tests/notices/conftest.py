@@ -67,12 +67,12 @@ def approve(api: Api, notice: dict[str, Any], **body: Any) -> Any:
     return step(api, notice, "approve", CLAIM | body)
 
 
-def approve_as_is(api: Api, notice: dict[str, Any], **body: Any) -> Any:
+def approve_acknowledged(api: Api, notice: dict[str, Any], **body: Any) -> Any:
     """Approve a notice and acknowledge every warning, for tests in which the words do not matter."""
     return approve(api, notice, acknowledge=warnings_of(api, notice), **body)
 
 
-def approve_as_answered(api: Api, answered: dict[str, Any], **body: Any) -> Any:
+def approve_as_listed(api: Api, answered: dict[str, Any], **body: Any) -> Any:
     """Approve a notice and acknowledge the warnings that the last response listed."""
     return approve(api, answered, acknowledge=[warning["id"] for warning in answered["warnings"]], **body)
 
@@ -96,7 +96,7 @@ def acting(organization: Organization, role: Role, email: str) -> Caller:
     return accounts.caller(add_person(organization, role, email))
 
 
-def taken_sample(api: Api, decision_id: str) -> str:
+def ingest_sample(api: Api, decision_id: str) -> str:
     """Ingest one of the synthetic samples and return its id."""
     raw = next(raw for raw in samples.synthetic_records() if json.loads(raw)["decision_id"] == decision_id)
     done(api.ingest(raw))

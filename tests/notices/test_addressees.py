@@ -56,7 +56,7 @@ def recorded(api):
     return api
 
 
-# ── no longer than an address ──
+# ── the length of a recipient ──
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_the_form_names_a_field_that_is_too_long_and_keeps_the_input(recorded, s
     assert do(browser, notice, "recipient", recipient_address=fits).status_code == 302
 
 
-# ── stored before there was a bound ──
+# ── recipients from before the limit ──
 
 
 @pytest.fixture

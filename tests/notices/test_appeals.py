@@ -10,7 +10,7 @@ from custody.disposal import families
 from custody.models import Entry
 from custody.record_types import Families
 from notices.models import Delivery, Notice
-from tests.notices.conftest import RECORD, done, drafted, fill_in_names, stored, taken_sample
+from tests.notices.conftest import RECORD, done, drafted, fill_in_names, ingest_sample, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def delivered(api, decision_id):
 @pytest.fixture
 def denial(api):
     fill_in_names(api, "us_health_denial")
-    return taken_sample(api, "synthetic-prior-authorization-03")  # its record gives 65 days
+    return ingest_sample(api, "synthetic-prior-authorization-03")  # its record gives 65 days
 
 
 def test_a_record_is_kept_until_its_own_last_day_to_appeal(api, denial):

@@ -14,23 +14,23 @@ from notices.models import Approval, Notice
 from tests.cases import each_case
 from tests.notices.conftest import (
     approve,
-    approve_as_is,
+    approve_acknowledged,
     done,
     drafted,
     edit,
     exempt,
     fill_in_names,
+    ingest_sample,
     refused,
     shown,
     step,
     stored,
-    taken_sample,
 )
 
 pytestmark = pytest.mark.django_db
 
 
-# ── to review and back ──
+# ── review and return ──
 
 
 def test_a_draft_goes_to_review_once(api, notice):
@@ -125,7 +125,7 @@ def test_a_source_that_leads_nowhere_blocks_approval(api, notice):
 
 
 def test_a_missing_legal_element_blocks_approval(api):
-    decision_id = taken_sample(api, "synthetic-insurance-04")
+    decision_id = ingest_sample(api, "synthetic-insurance-04")
     assert "1002.9" in refused(approve(api, drafted(api, decision_id, pack="us_ecoa_fcra")))
     fill_in_names(api, "us_ecoa_fcra")
     assert done(approve(api, drafted(api, decision_id)))["state"] == "approved"
@@ -136,7 +136,7 @@ def test_a_changed_pack_blocks_approval_until_the_next_edit(api, notice):
     Notice.objects.update(pack_version="2020.1", pack_digest="0" * 64)  # as if written before an upgrade
     assert "from 2020.1 to" in refused(approve(api, notice))
     assert done(edit(api, notice))["pack_version"] == notice["pack_version"]
-    assert done(approve_as_is(api, notice))["state"] == "approved"
+    assert done(approve_acknowledged(api, notice))["state"] == "approved"
 
 
 def test_an_approved_notice_is_not_edited_nor_approved_again(api, approved):

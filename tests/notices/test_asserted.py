@@ -9,7 +9,7 @@ from pypdf import PdfReader
 from accounts.roles import Role
 from notices import asserted
 from notices.models import Approval
-from tests.notices.conftest import approve_as_is, done, drafted, shown, step, warnings_of
+from tests.notices.conftest import approve_acknowledged, done, drafted, shown, step, warnings_of
 from tests.notices.test_letter_pdf import pdf_text
 from tests.support.unguarded import unguarded
 
@@ -29,7 +29,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("language", SENTENCES)
 def test_letter_public_page_and_api_say_that_a_key_asserted_the_approval(api, client, notice, language):
     drawn = drafted(api, recipient={"language": language})
-    answered = done(approve_as_is(api, drawn))
+    answered = done(approve_acknowledged(api, drawn))
     key = re.fullmatch(r"asserted by key (\w+), no second person", answered["approval"]["basis"])[1]
     assert key in api.token
     sentence = SENTENCES[language].format(key)
@@ -52,7 +52,7 @@ def test_an_approval_by_a_signed_in_member_says_nothing_of_keys(api, client, not
 
 
 def test_an_approval_from_before_says_it_too(api, notice):
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     key = asserted.key_of(Approval.objects.get().basis)
     with unguarded():
         Approval.objects.update(basis=f"asserted by key {key}")

@@ -92,7 +92,7 @@ def test_the_queue_runs_as_many_queries_for_ten_rows_as_for_one(api, notice, sig
     browser = signed_in(Role.APPROVER)
     acting(api.organization, Role.EDITOR, "holder@bank.example")
 
-    browser.get(QUEUE)  # the first page of a session notes when it was
+    browser.get(QUEUE)  # the first page of a session stores its time
     with statements() as one:
         assert len(shown_in(browser)) == 1
     for number in range(9):

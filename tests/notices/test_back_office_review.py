@@ -264,7 +264,7 @@ def test_a_notice_about_a_destroyed_record_is_shown_and_can_be_withdrawn(notice,
     assert state(notice) == "withdrawn"
 
 
-# ── as large as they come ──
+# ── large notices ──
 
 
 def test_the_review_page_runs_as_many_queries_for_100_sentences_as_for_5(api, notice, signed_in):

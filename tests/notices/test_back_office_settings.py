@@ -259,7 +259,7 @@ def test_the_report_counts_by_pack_and_names_unverified_authority(api, notice, a
     assert "Reviewer 7 as credit officer , asserted by key" in page_text
 
 
-# ── requests for review ──
+# ── review requests ──
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_the_outcome_notice_goes_to_the_recipient_of_the_first_letter(api, asked
     answer = Decision.objects.get(decision_id=reconsider(api)["decision_id"])
     address = reverse("admin:notices_reviewrequest_change", args=[asked.pk])
     signed_in(Role.EDITOR).submit(address, reverse("admin:draft-notice", args=[answer.pk]), pack="general")
-    # The letter had no mail address: the one is taken that the person gave for the answer.
+    # The letter had no email address, so the one in the request is used.
     assert Notice.objects.get(decision=answer).recipient == {**recipient, "email": "person@example.com"}
 
 

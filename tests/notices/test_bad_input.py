@@ -10,7 +10,7 @@ from config.http.body import strict_json
 from notices.models import Notice
 from tests.cases import each_case
 from tests.growth import TIMES, TOLERATED, assert_linear
-from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, send, shown, warnings_of
+from tests.notices.conftest import RECORD, approve, approve_as_listed, done, drafted, edit, send, shown, warnings_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def one(statement: str, source: str = "outcome.reasons.0") -> list[dict]:
     return [{"statement": statement, "source": source}]
 
 
-# ── much ──
+# ── large input ──
 
 
 def fields(api, count: int) -> dict:
@@ -79,7 +79,7 @@ def test_a_body_above_the_limit_is_refused_and_saves_nothing(api, notice):
     assert shown(api, notice)["revision"] == 1
 
 
-# ── strange ──
+# ── unusual text ──
 
 
 def test_markup_in_a_statement_is_text_wherever_it_is_shown(api, notice):
@@ -107,7 +107,7 @@ def test_text_of_every_script_comes_back_as_it_was_sent_and_can_be_printed(api, 
     statements = [item for text in texts for item in one(text)]
     edited = done(edit(api, notice, main_factors=statements))
     assert edited["content"]["main_factors"] == statements
-    done(approve_as_answered(api, edited))
+    done(approve_as_listed(api, edited))
     for form in ("html", "text"):
         letter(api, notice, form)
     assert json.loads(letter(api, notice, "proof"))["content"]["main_factors"] == statements
@@ -200,7 +200,7 @@ def test_a_recipient_is_an_object(api, recipient):
     assert (answer.status_code, answer.json()["detail"][0]["loc"]) == (422, ["body", "recipient"])
 
 
-# ── no body, another body ──
+# ── bodies that are no JSON object ──
 
 
 @each_case(

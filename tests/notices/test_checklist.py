@@ -11,17 +11,17 @@ from tests.growth import assert_linear
 from tests.notices.conftest import (
     RECORD,
     approve,
-    approve_as_is,
+    approve_acknowledged,
     done,
     drafted,
     edit,
     exempt,
     fill_in_names,
+    ingest_sample,
     refused,
     send,
     shown,
     stored,
-    taken_sample,
 )
 from tests.notices.test_loop import tell
 from tests.notices.test_review_requests import ask, reconsider
@@ -55,7 +55,7 @@ def test_a_letter_that_would_come_out_empty_or_under_another_law_is_not_approved
 
 def test_a_statement_without_words_is_no_reason(api):
     fill_in_names(api, "us_ecoa_fcra")
-    notice = drafted(api, taken_sample(api, "synthetic-insurance-04"))
+    notice = drafted(api, ingest_sample(api, "synthetic-insurance-04"))
     assert result(notice, "specific_reasons") == "present"
     edited = done(edit(api, notice, main_factors=[{**BLANK, "source": "outcome.reasons.0.text"}]))
     assert result(edited, "specific_reasons") == "missing"
@@ -89,11 +89,11 @@ def test_a_letter_that_leaves_something_out_has_to_say_so(api, withholding):
     withheld = "We have left some information out of this letter."
     assert withheld in problem
     edit(api, withholding, rights=[*withholding["content"]["rights"], withheld])
-    assert done(approve_as_is(api, withholding))["state"] == "approved"
+    assert done(approve_acknowledged(api, withholding))["state"] == "approved"
 
 
 def test_what_a_law_asks_for_by_name_and_is_withheld_is_left_out_too(api):
-    decision_id = taken_sample(api, "synthetic-prior-authorization-03")
+    decision_id = ingest_sample(api, "synthetic-prior-authorization-03")
     fill_in_names(api, "us_health_denial")
     Phrase.objects.create(organization=api.organization, language="en", key="outcome.clinical_criteria", withheld=True)
     notice = drafted(api, decision_id)
@@ -117,11 +117,11 @@ def test_nothing_is_drafted_to_check_a_notice(api, withholding, monkeypatch):
 
 
 def test_the_days_to_appeal_are_those_of_the_record_and_no_others(api):
-    decision_id = taken_sample(api, "synthetic-prior-authorization-03")
+    decision_id = ingest_sample(api, "synthetic-prior-authorization-03")
     fill_in_names(api, "us_health_denial")
     notice = drafted(api, decision_id)
     (appeal,) = [right for right in notice["content"]["rights"] if "within" in right]
-    assert "within 65 calendar days from the date of this letter" in appeal
+    assert "65 calendar days" in appeal
     assert result(notice, "appeal_medicare") == "present"
     wrong = [right.replace("65 calendar days", "180 calendar days") for right in notice["content"]["rights"]]
     assert result(done(edit(api, notice, rights=wrong)), "appeal_medicare") == "missing"
@@ -144,7 +144,7 @@ def test_the_language_of_the_record_s_subject_counts_where_the_recipient_has_non
     assert result(drafted(api, pack="us_co_admt"), "language") == "missing"
 
 
-# ── once the person has asked ──
+# ── elements on request ──
 
 
 @pytest.fixture

@@ -332,7 +332,7 @@ def test_words_that_another_member_approved_no_longer_count_as_the_writer_s(reco
     assert done(step(writer, newer, "approve"))["state"] == "approved"
 
 
-# ── how it is counted ──
+# ── counting ──
 
 
 def test_a_member_who_edits_a_hundred_times_is_one_contributor(api, notice, signed_in):

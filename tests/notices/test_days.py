@@ -54,7 +54,7 @@ def test_days_are_calendar_days(day: str, days: int, last: str):
         ("US", "2026-07-02", 1, "2026-07-06"),  # Independence Day, a Saturday, observed on Friday
         ("US", "2021-12-30", 1, "2022-01-03"),  # New Year's Day 2022, a Saturday, observed in the year before
         ("US", "2026-11-14", 1, "2026-11-16"),  # from a Saturday
-        ("GB", "2026-12-24", 1, "2026-12-29"),  # Boxing Day, a Saturday, made up for on Monday
+        ("GB", "2026-12-24", 1, "2026-12-29"),  # Boxing Day, a Saturday, has its substitute day on Monday
     ],
 )
 def test_neither_weekends_nor_holidays_are_business_days(where: str, day: str, days: int, last: str):

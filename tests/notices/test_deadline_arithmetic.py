@@ -80,7 +80,7 @@ def due(day: str, **clock: Any) -> datetime:
         ("synthetic-hiring-04", "us_co_admt", "notice", [("thirty_days", "2026-12-16")]),
         # The application was complete on October 30, ten days before the decision.
         ("synthetic-insurance-04", "us_ecoa_fcra", "notice", [("completed_application", "2026-11-29")]),
-        # Nothing says under which plan's rules.
+        # The plan is unknown.
         ("synthetic-prior-authorization-01", "us_health_denial", "notice", []),
     ],
 )

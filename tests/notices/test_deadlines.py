@@ -32,7 +32,7 @@ def listed(api, due: str) -> list[str]:
     return [row["notice_id"] for row in done(api.get("/v1/notices", due=due))["items"]]
 
 
-# ── shown ──
+# ── deadlines in the API ──
 
 
 @pytest.mark.once

@@ -209,7 +209,7 @@ def test_a_refused_or_unreadable_letter_delays_no_other(api, smtp, monkeypatch):
     api.ingest(RECORD)
     for address in ("unsealed@home.example", "refused@home.example", ADDRESS):
         with monkeypatch.context() as patch:
-            if address.startswith("unsealed"):  # as if the process had ended between approval and custody
+            if address.startswith("unsealed"):  # a crash between approval and custody
                 patch.setattr("notices.services.review.seal_approved", lambda **_: 0)
             notice = done(approve(api, drafted(api, recipient={"email": address})))
         done(deliver(api, notice, "email"))

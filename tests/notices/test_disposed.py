@@ -160,7 +160,7 @@ def test_every_request_about_it_answers_with_the_disposal(api, notice, disposed)
         step(api, notice, "deliveries", {"channel": "hand"}),
         send(api, "PUT", f"notices/{notice['notice_id']}/recipient", {"recipient": {}}),
     ):
-        if answer.status_code != 404:  # of another path
+        if answer.status_code != 404:  # an unknown path answers 404
             assert answer.status_code == 409, answer.content
             assert set(answer.json()) == {"detail", "disposal"}
 
@@ -244,7 +244,7 @@ def test_the_digest_of_a_letter_stays_only_while_the_letter_held_random_salts(ap
     assert Browser().get(f"/n/{address}").status_code == 200
 
 
-# ── work that was under way ──
+# ── unfinished work ──
 
 
 def test_a_caller_with_a_stale_row_changes_nothing(api, notice, row):

@@ -359,7 +359,7 @@ def test_thousands_of_fields_and_as_many_factors_are_all_told():
     assert content["main_factors"][-1] == {"statement": "Factor 999: 999.", "source": "events.999.score"}
 
 
-# ── of a reconsideration ──
+# ── reconsiderations ──
 
 
 def test_the_notice_about_a_review_begins_with_what_came_out_of_it_and_names_no_system():

@@ -10,7 +10,7 @@ from accounts.roles import Role
 from decisions import samples
 from notices.models import Notice, NoticeRevision
 from tests.cases import each_case
-from tests.notices.conftest import RECORD, done, drafted, edit, exempt, send, shown, step, taken_sample
+from tests.notices.conftest import RECORD, done, drafted, edit, exempt, ingest_sample, send, shown, step
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ STATEMENTS = ("decision_summary", "role_of_automated_system", "main_factors", "i
 
 @each_case("decision_id", sorted(FITTING))
 def test_every_statement_is_one_sentence_whose_source_resolves(api, decision_id):
-    draft = drafted(api, taken_sample(api, decision_id), pack=FITTING[decision_id])
+    draft = drafted(api, ingest_sample(api, decision_id), pack=FITTING[decision_id])
     assert draft["citations"]
     assert all(citation["resolves"] for citation in draft["citations"])
     lines = [item["statement"] for name in STATEMENTS for item in draft["content"][name]]
@@ -182,7 +182,7 @@ def test_the_checklist_states_blocking_problems_in_sentences(api, notice):
 
 
 def test_a_legal_element_is_named_with_its_citation(api):
-    draft = drafted(api, taken_sample(api, "synthetic-insurance-04"), pack="us_ecoa_fcra")
+    draft = drafted(api, ingest_sample(api, "synthetic-insurance-04"), pack="us_ecoa_fcra")
     problems = shown(api, draft, "/checklist")["problems"]
     assert any("12 CFR 1002.9(a)(2): name and address of the creditor" in problem for problem in problems)
 

@@ -43,7 +43,7 @@ def approval_of(api, notice, caller, authority=""):
     return notices.approve(notice=row, caller=caller, authority=authority)
 
 
-# ── giving and taking ──
+# ── granting and revoking ──
 
 
 def test_a_grant_is_listed_until_and_after_it_is_revoked(api, holder):
@@ -174,7 +174,7 @@ def test_a_grant_of_one_organization_is_of_no_use_in_another(api, other_api, not
     assert approval_of(api, notice, holder).grant is None
 
 
-# ── where a grant is asked for ──
+# ── required grants ──
 
 
 def test_where_grants_are_required_no_key_can_approve(api, notice, grants_alone):

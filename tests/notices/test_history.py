@@ -108,7 +108,7 @@ def test_a_long_history_takes_as_many_queries_a_page_as_a_short_one(api, notice)
             done(api.get(f"/v1/notices/{notice['notice_id']}/history"))
         return len(made)
 
-    queries()  # a process reads some keys once
+    queries()  # warms the caches of the process
     few = queries()
     revise(api, notice, MANY)
     assert queries() == few

@@ -19,7 +19,7 @@ from tests.notices.law_us import (
     warned,
 )
 
-# ── the FCRA: a report and a score by their shape ──
+# ── FCRA: reports and scores recognized by shape ──
 
 
 REPORTS: dict[str, Any] = {
@@ -223,7 +223,7 @@ def test_a_score_inside_or_without_a_range_is_not_warned_of(shown: dict):
     assert "score_out_of_range" not in warned({"decision_id": "d", **shown}, CREDIT)
 
 
-# ── the work ──
+# ── cost ──
 
 
 def test_a_record_is_searched_once_for_all_questions_of_shape(monkeypatch):

@@ -233,7 +233,7 @@ def test_the_same_letter_is_the_same_bytes():
 
 
 def test_without_pango_the_error_names_the_package_to_install(tmp_path):
-    # A library that cannot be loaded, found before the real one.
+    # A broken library ahead of the real one on the search path.
     (tmp_path / "libpango-1.0.so.0").touch()
     failed = elsewhere(LD_LIBRARY_PATH=str(tmp_path))
     assert failed.returncode == 1

@@ -334,6 +334,6 @@ def test_a_browser_shows_it_under_a_strict_policy_and_axe_finds_nothing(browser,
     assert shown.evaluate("getComputedStyle(document.querySelector('h2')).color") == "rgb(29, 78, 95)"
     assert shown.evaluate("document.documentElement.scrollWidth") == width
     assert complaints == []
-    # axe is put in through the debugger, which no policy of a page forbids.
+    # axe is injected through the debugger, which a content security policy cannot forbid.
     assert violations(shown) == []
     context.close()

@@ -64,7 +64,7 @@ def test_many_rows_cost_no_more_queries_than_one(api, notice, fill):
         (f"{own}/history", {}),
     ]
     fill(1)
-    queries(api, "notices")  # a process reads some keys once
+    queries(api, "notices")  # warms the caches of the process
     one = [queries(api, path, **query) for path, query in lists]
     fill(19)
     assert [queries(api, path, **query) for path, query in lists] == one

@@ -18,7 +18,7 @@ from tests.cases import each_case
 TABLES = {
     path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))
 }
-# As many as a language has words for.
+# Tables in which languages differ in the number of words.
 FREE = ("subjects", "event_dates", "letters")
 
 

@@ -14,7 +14,7 @@ from tests.docs.documents import CHECKOUT, blocks
 EVERY = sorted(packs())
 WORDS = [(name, language) for name in EVERY for language in packs()[name].languages]
 
-# What design and research mark UNCONFIRMED, read second hand, or only advised. None of it may block.
+# Elements that research marks UNCONFIRMED, second-hand or advisory. None may block.
 UNSURE = {
     "ca_qc_12_1": {"language", "answered_in_time", "reasons_given_at_once", "personal_information_given_at_once"},
     "eu_ai_act_86": {

@@ -61,7 +61,7 @@ def test_json_output_equals_the_api_response(file, run, api):
     body = json.dumps({"record": RECORD, "pack": "gdpr_22", "language": "de"}).encode()
     answer = api.post("/v1/notices/preview", body).json()
     printed = json.loads(run(file(INDENTED), "--pack", "gdpr_22", "--language", "de", "--json"))
-    for preview in (answer, printed):  # each was made at its own time
+    for preview in (answer, printed):  # the times of creation differ
         del preview["deadline"], preview["deadlines"]
     assert printed == answer
 

@@ -44,7 +44,7 @@ def problem(answer: Any) -> dict[str, Any]:
     return detail
 
 
-# ── nothing is kept ──
+# ── nothing is stored ──
 
 
 @pytest.mark.django_db

@@ -15,7 +15,7 @@ from tests.notices.drafts import drafted as draft_of
 from tests.notices.drafts import warnings_of as find
 
 SECRET = "canary"
-# Every basis by names that records have for it.
+# Names of each basis in records.
 FIELDS = {
     "race": (
         "race",

@@ -14,7 +14,7 @@ from notices.models import Notice, ReviewRequest
 from notices.public import page_texts
 from notices.public.html_digest import html_digest
 from tests.databases import CHECKOUT
-from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, step, stored
+from tests.notices.conftest import RECORD, approve, approve_as_listed, done, drafted, edit, step, stored
 from tests.people import Browser
 from tests.support.kept_rows import make_once
 
@@ -41,7 +41,7 @@ def letter(api):
         api.ingest({**RECORD, "decision_id": decision_id})
         draft = drafted(api, decision_id, recipient={**RECIPIENT, "language": language})
         edited = done(edit(api, draft, **{**REVIEW, **content}))
-        return stored(api, done(approve_as_answered(api, edited, comment="canary-comment")))
+        return stored(api, done(approve_as_listed(api, edited, comment="canary-comment")))
 
     return lambda *chosen, **content: make_once(f"letter {chosen} {content}", lambda: make(*chosen, **content))
 

@@ -8,7 +8,7 @@ import time_machine
 from accounts.models import AuditEvent
 from notices.models import ReviewRequest
 from notices.services import acknowledge_requests
-from tests.notices.conftest import approve, done, drafted, fill_in_names, stored, taken_sample
+from tests.notices.conftest import approve, done, drafted, fill_in_names, ingest_sample, stored
 from tests.notices.test_public_page import START, WRONG, _nothing_is_counted_yet, ask, code, letter, path, reader
 from tests.people import Browser
 
@@ -44,7 +44,7 @@ def test_code_alone_is_enough_and_may_be_typed_in_any_way(letter, reader):
 
 def test_the_day_of_the_answer_is_shown_where_a_law_sets_one(api, reader):
     fill_in_names(api, "gdpr_22")
-    notice = stored(api, done(approve(api, drafted(api, taken_sample(api, "synthetic-insurance-03")))))
+    notice = stored(api, done(approve(api, drafted(api, ingest_sample(api, "synthetic-insurance-03")))))
     with time_machine.travel(START, tick=False):
         text = ask(reader, notice).content.decode()
     assert "Answer due by" in text

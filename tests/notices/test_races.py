@@ -5,7 +5,7 @@ import pytest
 from accounts.models import AuditEvent
 from notices import services
 from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
-from tests.notices.conftest import RECORD, approve, approve_as_answered, done, drafted, edit, refused, shown, step
+from tests.notices.conftest import RECORD, approve, approve_as_listed, done, drafted, edit, refused, shown, step
 from tests.notices.test_review_requests import ask
 from tests.threads import at_once
 
@@ -112,5 +112,5 @@ def test_two_workers_remind_once_and_seal_once(bank, mailoutbox, monkeypatch):
 
 def test_a_reader_who_asks_many_times_at_once_asks_once(bank):
     notice = done(edit(bank, drafted(bank), human_review_available=True))
-    done(approve_as_answered(bank, notice))
+    done(approve_as_listed(bank, notice))
     assert len({asked.pk for asked in at_once(4, lambda _: ask(bank, notice))}) == 1

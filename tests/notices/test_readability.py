@@ -6,7 +6,7 @@ from accounts.roles import Role
 from notices import presenters
 from notices.packs import packs
 from notices.readability import measure, without_prescribed
-from tests.notices.conftest import drafted, fill_in_names, taken_sample
+from tests.notices.conftest import drafted, fill_in_names, ingest_sample
 from tests.notices.drafts import drafted as content_of
 from tests.notices.drafts import sample
 
@@ -84,7 +84,7 @@ def test_what_a_law_prescribes_is_left_out_and_nothing_else():
 @pytest.mark.django_db
 def test_the_answer_and_the_page_have_both_numbers(api, signed_in):
     fill_in_names(api, "us_ecoa_fcra")
-    notice = drafted(api, taken_sample(api, "synthetic-insurance-04"))
+    notice = drafted(api, ingest_sample(api, "synthetic-insurance-04"))
     whole = dict(notice["readability"])
     own = whole.pop("without_prescribed")
     assert set(own) == set(whole)

@@ -301,7 +301,7 @@ def _shipped() -> list[Phrase]:
 
 def test_the_model_reasons_of_regulation_b_and_hmda_are_shipped():
     keys = [phrase.key for phrase in _shipped()]
-    assert len([key for key in keys if key.startswith("reg_b_")]) == 23  # of Form C-1, without "other"
+    assert len([key for key in keys if key.startswith("reg_b_")]) == 23  # the reasons of Form C-1 without "other"
     assert [key for key in keys if key.startswith("HMDA-")] == [f"HMDA-{number}" for number in range(1, 9)]
 
 

@@ -20,11 +20,11 @@ from tests.notices.conftest import (
     drafted,
     edit,
     fill_in_names,
+    ingest_sample,
     refused,
     send,
     step,
     stored,
-    taken_sample,
     warnings_of,
 )
 from tests.support.kept_rows import make_once
@@ -72,7 +72,7 @@ def listed(api, **query) -> list[dict]:
     return done(api.get("/v1/review-requests", **query))["items"]
 
 
-# ── asking ──
+# ── making a request ──
 
 
 def test_a_request_lands_in_the_queue(api, offering):
@@ -131,11 +131,11 @@ def test_a_letter_that_was_delivered_takes_one(api, offering):
     assert ask(api, offering).pk
 
 
-# ── when it is due ──
+# ── deadlines ──
 
 
 def test_a_request_is_due_by_the_law_s_clock_for_answers(api):
-    decision_id = taken_sample(api, "synthetic-insurance-03")
+    decision_id = ingest_sample(api, "synthetic-insurance-03")
     fill_in_names(api, "gdpr_22")
     notice = done(approve(api, drafted(api, decision_id)))
     with time_machine.travel("2027-01-31T12:00Z"):

@@ -83,7 +83,7 @@ def test_the_letter_s_digest_is_that_of_its_proof_file(api, approved):
     assert "Reviewer 7" not in json.dumps(letter), "the letter names an authority, no employee"
 
 
-# ── interrupted ──
+# ── interruptions ──
 
 
 def crashed_approval(api, notice, monkeypatch) -> dict:
@@ -110,7 +110,7 @@ def test_sealing_again_after_a_crash_makes_the_same_record(api, notice, monkeypa
     record = Entry.objects.filter(kind="notice")
     with unguarded():
         vaults.current().delete(object_key(api.organization.pk, record.get().pk))
-    with unguarded():  # as if the crash came before they were written
+    with unguarded():  # a crash before these rows were written
         Approval.objects.update(record_id=None)
         for rows in (SealedNotice.objects.all(), record):
             rows._raw_delete(rows.db)
@@ -192,7 +192,7 @@ def test_any_failing_vault_call_leaves_a_sealed_approval_or_none(api, filesystem
     with faulty_disk(filesystem_vault) as disk:
         notices.approve(caller=who, notice=first)
     for number, name in enumerate(disk.calls):
-        for _ in range(5):  # a notice that shares its directory with an earlier one takes fewer calls
+        for _ in range(5):  # notices in an existing directory need fewer calls
             notice = draft()
             refused = False
             with faulty_disk(filesystem_vault, number, errno.EIO) as disk:

@@ -243,7 +243,7 @@ def test_many_values_are_named_shortly():
 
 
 NUMBERS = (500, 500.0)
-AMOUNTS = (*NUMBERS, "500")  # a text is an amount of money only
+AMOUNTS = (*NUMBERS, "500")  # as text, only an amount of money
 MEASURED: list[tuple[dict[str, str], str, list[str], tuple[int | float | str, ...]]] = [
     ({"currency": "EUR"}, "You asked for $500.", ["$500"], AMOUNTS),
     ({"currency": "EUR"}, "You asked for 500 dollars.", ["500 dollars"], AMOUNTS),
@@ -403,7 +403,7 @@ def test_a_long_text_that_many_sentences_cite_is_read_once(monkeypatch):
     items = [{"statement": f"You have {n} cars.", "source": "x.text"} for n in range(700, 800)]
     assert len(warnings_of({"decision_id": "d", "x": {"text": text}}, main_factors=items)) >= 100
     assert read.count(text) == 1
-    assert len(read) <= 4  # and the names of the field
+    assert len(read) <= 4  # includes the names of the field
 
 
 PROSE = st.text("aZé1 ,.!…%€\"'»(\u00a0_-/:\nה", min_size=1, max_size=5)

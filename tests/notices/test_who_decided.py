@@ -180,7 +180,7 @@ def test_a_consistent_record_does_not_warn(solely, approval):
     assert "contradiction" not in kinds({**about(solely_automated=solely), "approval": approval}, "general")
 
 
-# ── in force ──
+# ── laws not yet in force ──
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_california_says_which_request_it_answers():
     assert results(AUTOMATED, "us_ca_admt")["request_answered"][0] == "missing"
 
 
-# ── whatever a record says ──
+# ── odd records ──
 
 
 @each_case("pack", sorted(packs()))
@@ -278,7 +278,7 @@ def test_odd_records_are_drafted_and_checked(pack, odd):
     assert kinds(record, pack, language) == kinds(record, pack, language)
 
 
-# ── a notice from before ──
+# ── notices from before the rule ──
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from decisions.models import Decision
 from notices.models import Notice
 from retention import rules
 from retention.models import Policy
-from tests.notices.conftest import approve_as_is, done, drafted, step
+from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.retention.conftest import NOW, decided, hold_by, hold_on, reasons, verdicts
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +59,7 @@ def test_an_open_notice_is_an_obstacle(api, clock):
         ("A notice about it is neither delivered nor withdrawn.",),
     )
     clock.move_to(NOW - timedelta(days=40))
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     clock.move_to(NOW)
     assert Notice.objects.get().state == "delivered"

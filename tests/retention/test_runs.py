@@ -19,7 +19,7 @@ from custody.models import Disposal, Entry
 from decisions.models import Decision
 from retention import services
 from retention.models import Hold, Policy, Run
-from tests.notices.conftest import approve_as_is, done, drafted, step
+from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.retention.conftest import old_record, policy_of
 from tests.support import kept_rows
 
@@ -95,7 +95,7 @@ def test_a_decision_with_an_open_notice_is_not_disposed_of(api, records, policy)
     with time_machine.travel(timezone.now() + timedelta(days=31)):
         run(api.organization)
         assert "old-1" in remaining(api.organization)
-        done(approve_as_is(api, notice))
+        done(approve_acknowledged(api, notice))
         done(step(api, notice, "deliveries", {"channel": "hand"}))
     assert Run.objects.order_by("pk").last().with_obstacle == 1
 

@@ -29,7 +29,7 @@ from retention.models import Policy
 from retention.subjects import ReferenceUnusable
 from tests import growth
 from tests.conftest import Api
-from tests.notices.conftest import RECORD, approve_as_is, done, drafted, edit, step
+from tests.notices.conftest import RECORD, approve_acknowledged, done, drafted, edit, step
 from tests.notices.test_review_requests import ask
 from tests.people import caller, events
 from tests.reconsiderations.conftest import RAW, reconsider
@@ -108,7 +108,7 @@ def test_everything_about_the_person_is_collected_byte_for_byte(api, each_vault)
     person = {"name": "Example Person", "address": ["2 Example Street"], "email": "person@home.example"}
     notice = drafted(api, recipient=person)
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    done(approve_as_is(api, notice, comment="Read twice."))
+    done(approve_acknowledged(api, notice, comment="Read twice."))
     done(step(api, notice, "deliveries", {"channel": "hand"}))
     ask(api, notice, message="My income is higher.", email="person@home.example")
     export = Collected(api)
@@ -344,7 +344,7 @@ def test_the_page_has_headings_in_plain_words(api):
     done(reconsider(api))
     notice = drafted(api, recipient={"name": "Example Person"})
     edit(api, notice, human_review_available=True, how_to_request_review="On the page of this letter.")
-    done(approve_as_is(api, notice))
+    done(approve_acknowledged(api, notice))
     done(step(api, notice, "deliveries", {"channel": "post", "address": "2 Example Street"}))
     ask(api, notice, message="My income is higher.")
     text = Collected(api).text
