@@ -49,7 +49,7 @@ def test_a_field_s_name_becomes_a_label_and_says_what_the_value_is(fields: dict,
     assert inputs(fields) == [expected]
 
 
-def test_fields_of_one_name_are_told_apart_by_their_events():
+def test_fields_of_one_name_are_distinguished_by_their_events():
     events = {
         "valuation": {"source": "A", "requested_at": "2026-11-05", "inputs": {"source": "B"}},
         "document_check": {"source": "C", "requested_at": "2026-11-06", "pages_read": 8},
@@ -77,7 +77,7 @@ def test_a_label_of_one_word_names_its_event_but_for_what_came_from_the_person(e
     assert statement_texts(drafted({"events": events}), "inputs_used") == [expected]
 
 
-def test_the_times_of_steps_are_told_only_where_there_is_nothing_else_to_tell():
+def test_the_times_of_steps_are_printed_only_where_there_is_nothing_else_to_tell():
     step = {"started_at": "2026-11-05T10:00:00Z", "completed_at": "2026-11-06T10:00:00Z"}
     assert statement_texts(drafted({"events": {"scoring": step}})) == [
         "Scoring started on November 5, 2026.",
@@ -131,12 +131,12 @@ def test_what_was_denied_is_what_the_record_s_events_call_it(events, action):
     assert statement_texts(drafted({"events": events, "outcome": {"action": "denied"}}), "decision_summary") == [action]
 
 
-def test_an_unknown_action_is_told_as_it_is():
+def test_an_unknown_action_is_printed_unchanged():
     content = drafted({"outcome": {"action": "held_over"}})
     assert statement_texts(content) == ["The decision: held over."]
 
 
-def test_nobody_is_said_to_have_taken_part_where_the_record_says_nobody_did():
+def test_a_record_without_human_involvement_says_that_no_person_took_part():
     content = drafted({"approval": {"human_involvement": "none", "authority": "rule 1.3"}})
     assert statement_texts(content, "role_of_automated_system") == [
         "No person took part in the decision.",
@@ -156,7 +156,7 @@ def test_a_system_that_decided_alone_was_used_and_one_that_did_not_took_part():
     assert statement_texts(silent) == ["An automated system named X took part in the decision."]
 
 
-def test_that_the_system_s_result_weighed_materially_is_told_where_it_did():
+def test_a_material_influence_of_the_system_is_printed():
     record = {"outcome": {"materially_influenced_by_system": True}}
     assert [statement_texts(drafted(record, "general", language)) for language in LANGUAGES] == [
         ["The system’s result weighed materially in the decision."],
@@ -183,7 +183,7 @@ def test_that_the_system_s_result_weighed_materially_is_told_where_it_did():
         ([None, {}, "", {"text": " "}, []], []),
     ],
 )
-def test_reasons_are_told_a_sentence_each_and_once(reasons, expected):
+def test_reasons_are_printed_a_sentence_each_and_once(reasons, expected):
     assert factors({"reasons": reasons}) == expected
 
 
@@ -216,7 +216,7 @@ def test_a_factor_cites_the_field_it_is_about_or_itself(factor, expected, source
     assert content["main_factors"] == [{"statement": expected, "source": source}]
 
 
-def test_an_input_that_the_letter_has_told_is_told_again_only_where_nothing_else_was_used():
+def test_an_input_printed_before_is_repeated_only_if_it_is_the_only_one():
     factor = {"factor": "savings", "path": "events.check.savings_gbp", "direction": "adverse"}
     outcome = {"principal_factors": [factor], "weeks_paid": 5}
     events = {"check": {**EVENTS["check"], "weeks_paid": 5}}
@@ -229,7 +229,7 @@ def test_an_input_that_the_letter_has_told_is_told_again_only_where_nothing_else
     ]
 
 
-def test_a_factor_that_only_repeats_a_reason_is_not_told_again():
+def test_a_factor_that_only_repeats_a_reason_is_not_printed_again():
     assert factors({"reasons": ["Too little time."], "principal_factors": ["too little time"]}) == ["Too little time."]
 
 
@@ -280,7 +280,7 @@ def test_dates_and_money_are_written_as_in_the_pack_s_region(language: str, loca
     assert [paid.rpartition(": ")[2], valid] == expected
 
 
-def test_a_pack_is_told_what_it_asks_for_by_path_whether_a_text_or_a_list():
+def test_a_path_of_a_pack_resolves_to_a_text_or_a_list():
     element = (
         packs()["general"]
         .elements[0]
@@ -402,7 +402,7 @@ def test_where_the_law_wants_few_reasons_what_they_rest_on_is_among_the_informat
 
 @each_case("language", LANGUAGES)
 @each_case("moment", ["yesterday", "20/11/2026 14:05", "2026-13-45T00:00:00Z", 1790000000000, "0000-00-00"])
-def test_nothing_was_decided_on_what_is_no_day(moment, language):
+def test_an_invalid_day_is_no_day_of_decision(moment, language):
     record = {"decided_at": moment, "outcome": {"action": "denied", "effective_date": "next month"}}
     first, *others = statement_texts(drafted(record, "general", language), "decision_summary")
     label = {"en": "Effective date", "de": "Gültig ab", "fr": "Prise d’effet\u00a0"}[language]
@@ -411,11 +411,11 @@ def test_nothing_was_decided_on_what_is_no_day(moment, language):
 
 
 @pytest.mark.parametrize("value", ["0000-00-00", "9999-12-31", "9999-12-31T23:59:59Z", "31.12.9999"])
-def test_a_day_that_only_fills_its_field_is_not_told(value):
+def test_a_day_that_only_fills_its_field_is_not_printed(value):
     assert inputs({"expires_at": value, "born": "1990-01-02"}) == ["Born: January 2, 1990."]
 
 
-def test_the_same_news_under_two_names_is_told_once():
+def test_one_statement_under_two_names_is_printed_once():
     assert inputs({"receivedAt": "2026-11-01T00:00:00Z", "received_at": "2026-11-01T00:00:00Z"}) == [
         "Application received on November 1, 2026."
     ]
@@ -426,7 +426,7 @@ def test_the_same_news_under_two_names_is_told_once():
     [("sha256:1f3c", False), ("main@0000000", False), ("9fceb02d0ae598e9", False), ("8.2", True), ("2026-11", True),
      ("20261101", True), ("v3-beta", True), (7, True)],
 )  # fmt: skip
-def test_a_version_is_told_where_people_can_read_it(version, is_told):
+def test_a_version_is_printed_where_people_can_read_it(version, is_told):
     content = drafted({"system": {"name": "Engine", "version": version}})
     assert any(item["source"] == "system.version" for item in content["role_of_automated_system"]) is is_told
 

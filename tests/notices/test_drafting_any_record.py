@@ -102,7 +102,7 @@ AMOUNTS = st.integers(-(10**25), 10**25) | st.decimals(-(10**6), 10**6, places=3
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(["city", "ratio", "a.b", "Note", "x y"]), PLAIN | AMOUNTS, min_size=1),
        st.booleans(), st.sampled_from(LANGUAGES))  # fmt: skip
-def test_the_value_at_the_source_stands_in_the_sentence(fields: dict, in_list: bool, language: str):
+def test_the_sentence_contains_the_value_at_its_source(fields: dict, in_list: bool, language: str):
     events = [{"name": "check", **fields}] if in_list else {"check": {"nested": [fields]}}
     raw = json.dumps({"events": events}, default=float).encode()
     facts = Facts(raw)
@@ -120,7 +120,7 @@ def test_the_value_at_the_source_stands_in_the_sentence(fields: dict, in_list: b
 
 @settings(max_examples=60, deadline=None)
 @given(EVENTS_OF_ANY_SHAPE, KEYS)
-def test_no_value_below_a_withheld_name_is_told(events: object, key: str):
+def test_no_value_below_a_withheld_name_is_printed(events: object, key: str):
     secret = {"reference": "canary", "list": ["canary", {"deep": "canary"}]}
     record = {"events": [events, {key: secret, "note": "told"}, {"name": "last", "held": {key: "canary"}}]}
     content = drafted(record, "general", "en", Phrase(key=key, withheld=True))

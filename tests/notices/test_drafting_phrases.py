@@ -52,13 +52,13 @@ SECRET = "canary"
         ("name", {"events": [{"name": SECRET, "completed_at": "2026-11-05"}]}),
     ],
 )  # fmt: skip
-def test_what_is_withheld_is_nowhere_in_the_notice(key: str, record: dict):
+def test_a_withheld_field_is_nowhere_in_the_notice(key: str, record: dict):
     assert SECRET in str(drafted(record)).lower()
     content = drafted(record, "general", "en", Phrase(key=key, withheld=True))
     assert SECRET not in str(content).lower()
 
 
-def test_reasons_that_are_withheld_are_not_told_by_their_codes_instead():
+def test_reasons_that_are_withheld_are_not_printed_by_their_codes_instead():
     record = {"outcome": {"reasons": [SECRET], "reason_codes": ["R1"]}}
     phrases = [Phrase(key="outcome.reasons", withheld=True), Phrase(key="R1", sentence="The reason was R1.")]
     assert statement_texts(drafted(record, "general", "en", *phrases), "main_factors") == []

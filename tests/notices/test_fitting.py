@@ -34,7 +34,7 @@ def fitting_ids(jurisdiction=None, purpose=None, **record) -> list[str]:
 
 
 @each_case(("decision_id", "pack"), demo.PACKS.items())
-def test_the_pack_under_which_a_sample_is_told_fits_it(decision_id, pack):
+def test_the_pack_of_a_sample_fits_it(decision_id, pack):
     offered = fitting.offer(packs().values(), Facts(SAMPLES[decision_id]).get)
     assert pack in [candidate.id for candidate in offered.fitting]
 

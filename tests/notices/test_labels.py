@@ -183,7 +183,7 @@ def test_names_of_the_profile_are_said_in_the_letter_s_language_and_german_nouns
         ("fr", ["Date de réception (demande)\u00a0: 1er novembre 2026.", "Score (auskunft)\u00a0: 5."]),
     ],
 )
-def test_so_are_those_of_events(language, expected):
+def test_event_labels_are_in_the_language_too(language, expected):
     events = {"application": {"received_at": "2026-11-01T00:00:00Z"}, "auskunft": {"score": 5}}
     assert statement_texts(drafted({"events": events}, "general", language), "inputs_used") == expected
 
@@ -215,7 +215,7 @@ def test_no_label_says_a_word_twice(fields: dict, label: str):
     assert inputs(fields) == [f"{label}: x."]
 
 
-def test_a_colleague_s_internal_name_is_not_told_where_a_pack_asks_who_took_part():
+def test_a_colleague_s_internal_name_is_not_printed_where_a_pack_asks_who_took_part():
     approval = {"approver": "appeals-2", "human_involvement": "decided_by_human"}
     for pack in ("us_ca_admt", "us_co_admt", "gdpr_22"):
         letter = drafted({"approval": approval, "outcome": {"action": "denied"}}, pack)

@@ -214,7 +214,7 @@ INSIDE = [
 
 @each_case("shown", OUTSIDE)
 @each_case("pack", [CREDIT, "general"])
-def test_a_score_outside_its_range_is_warned_of(shown: dict, pack: str):
+def test_a_score_outside_its_range_is_warned_about(shown: dict, pack: str):
     assert "score_out_of_range" in warned({"decision_id": "d", **shown}, pack)
 
 

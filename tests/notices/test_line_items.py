@@ -36,7 +36,7 @@ def summary(outcome: dict, language: str = "en", *phrases: Phrase) -> list[str]:
     ],
 )  # fmt: skip
 @each_case("within", ["lines", "x", "serviceLines"])
-def test_each_line_is_told_by_its_name_with_its_decision_and_its_reason(language, line, decided, reason, within):
+def test_each_line_is_printed_by_its_name_with_its_decision_and_its_reason(language, line, decided, reason, within):
     outcome = {"action": "denied", within: [line]}
     assert summary(outcome, language)[-len(decided) :] == decided
     assert [sentence.replace("\u00a0:", " :") for sentence in factors(outcome, language=language)] == [reason]
@@ -45,7 +45,7 @@ def test_each_line_is_told_by_its_name_with_its_decision_and_its_reason(language
     assert not [row for row in warnings_of(record, "general", language) if "is not in the field" in row.line]
 
 
-def test_lines_are_told_one_after_the_other_in_the_record_s_order():
+def test_lines_are_printed_one_after_the_other_in_the_record_s_order():
     lines = [BED, {"item": "Lamp", "status": "paid", "claimed": "40 $", "paid": "40 $"}]
     assert [sentence.partition("(")[2][:4] for sentence in summary({"lines": lines}) if "(" in sentence] == [
         "Bed)", "Bed)", "Lamp", "Lamp", "Lamp"
@@ -67,14 +67,14 @@ def test_a_name_that_is_withheld_names_no_line(language: str):
     assert "Speech" not in str(content)
 
 
-def test_a_sentence_or_a_long_text_names_nothing_and_is_told_itself():
+def test_a_sentence_or_a_long_text_names_nothing_and_is_printed_itself():
     for text in ("The visit was not needed.", "x" * 200):
         (described, paid) = summary({"lines": [{"description": text, "paid": 0}]})
         assert text.rstrip(".") in described
         assert paid == "Paid (lines no. 1): 0."
 
 
-def test_a_reason_that_is_told_of_all_is_not_told_again_of_one_line():
+def test_a_reason_for_all_lines_is_not_repeated_for_one():
     outcome = {"reasons": [BED["reason"]], "lines": [BED, BED | {"item": "Lamp", "reason": "It was broken."}]}
     assert factors(outcome) == ["It was not in the flat.", "Lamp: It was broken."]
     assert not problems_of(outcome)

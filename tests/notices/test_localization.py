@@ -159,7 +159,7 @@ def test_a_sentence_begins_and_ends_as_one(text: str, sentence: str):
         ["He said “No problem.”", "She agreed."],
     ],
 )
-def test_sentences_are_told_apart_and_abbreviations_are_no_ends(sentences: list[str]):
+def test_sentences_are_distinguished_and_abbreviations_are_no_ends(sentences: list[str]):
     assert split_sentences(" ".join(sentences)) == sentences
 
 

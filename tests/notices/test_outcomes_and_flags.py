@@ -121,7 +121,7 @@ def test_a_sentence_is_chosen_by_meaning_and_not_by_spelling(language):
 @pytest.mark.parametrize(
     ("path", "value"), [("action", "flurbled"), ("result", "???"), ("action", 7), ("action", ["x"])]
 )
-def test_an_unknown_word_is_said_to_the_operator(path, value):
+def test_an_unknown_word_warns_the_operator(path, value):
     warnings = warnings_of({"decision_id": "d", "outcome": {path: value}})
     (warning,) = [row for row in warnings if row.id.startswith("unknown_outcome-")]
     assert f"(outcome.{path})" in warning.sentence
@@ -129,7 +129,7 @@ def test_an_unknown_word_is_said_to_the_operator(path, value):
 
 
 @pytest.mark.parametrize("value", ["denied", "GRANTED", "Approved with conditions", "", None])
-def test_a_known_word_or_none_is_not(value):
+def test_a_known_or_missing_word_is_not_reported(value):
     assert not [warning for warning in warnings_of({"outcome": {"action": value}}) if "unknown_outcome" in warning.id]
 
 
@@ -220,7 +220,7 @@ def test_which_law_calls_a_use_high_risk_may_be_said_in_the_place_of_true():
     assert flag_problems(with_flag("system.high_risk_use", "no"), "eu_ai_act_86") != []
 
 
-def test_one_is_not_true():
+def test_the_number_one_is_not_true():
     record = with_flag("approval.licensed_clinician", 1)
     record["subject"] = {"plan_type": "medicare_advantage", "jurisdiction": "US-CA"}
     elements = checklist.check(case(record, "us_health_denial"), Words(content_of(record, "us_health_denial")))
@@ -239,7 +239,7 @@ def test_every_field_that_a_pack_or_a_letter_reads_as_true_or_false_is_a_flag():
 
 
 @pytest.mark.django_db
-def test_a_record_with_a_flag_in_words_is_not_approved_and_the_answer_says_how_to_mend_it(api):
+def test_a_flag_in_words_blocks_approval_and_the_response_says_how_to_fix_it(api):
     api.ingest({"decision_id": "flag", "outcome": {"action": "denied", "solely_automated": "no"}})
     problem = refused(approve(api, drafted(api, "flag", pack="gdpr_22")))
     assert "outcome.solely_automated is neither true nor false" in problem
@@ -304,7 +304,7 @@ NOBODY_DECIDED = {
 
 
 @pytest.mark.parametrize("action", NOBODY_DECIDED)
-def test_no_letter_tells_when_it_was_decided_where_nobody_has_decided(action):
+def test_an_undecided_case_has_no_day_of_decision(action):
     for language, start in zip(("en", "de", "fr"), NOBODY_DECIDED[action], strict=True):
         record = {"decided_at": "2026-11-20T09:30:00Z", "system": {"name": "Triage"}, "outcome": {"action": action}}
         _, day, system = statement_texts(

@@ -107,13 +107,13 @@ def test_a_reason_that_says_nothing_counts_as_missing_and_blocks(reason):
 
 
 @pytest.mark.parametrize("pack", ["us_health_denial", "general", "gdpr_22", "uk_gdpr_22c", "us_ca_admt"])
-def test_so_it_does_in_every_pack_that_asks_for_reasons(pack):
+def test_an_empty_reason_blocks_in_every_pack_that_needs_reasons(pack):
     element = next(part.id for part in packs()[pack].elements if part.where == "main_factors" and part.check == "cited")
     assert result("R07", pack, element) == "missing"
     assert result("Your income is too low.", pack, element) in ("present", "not_applicable")
 
 
-def test_one_reason_in_words_is_enough_and_the_empty_one_beside_it_is_warned_of():
+def test_one_reason_in_words_is_enough_and_the_empty_one_beside_it_is_warned_about():
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Income too low.", "R07"]}}
     (warning,) = warnings_of(record, "us_ecoa_fcra")
     assert (warning.id.rpartition("-")[0], warning.where) == ("no_reason", "main_factors.1")
@@ -132,7 +132,7 @@ def test_what_a_program_writes_for_nothing_is_nothing_wherever_the_law_asks(valu
 
 
 @each_case("value", ["none", "no", "nothing owed", "Nana", "x-ray", 0, False, None])
-def test_what_may_be_an_answer_is_none(value):
+def test_a_bare_answer_is_no_reason(value):
     assert not says_nothing(value)
 
 
@@ -205,17 +205,17 @@ def _each(sentences: dict[str, list[str]]) -> list[tuple[str, str]]:
 
 
 @each_case(("language", "sentence"), _each(SCORE_ONLY))
-def test_a_score_alone_is_warned_of_in_whatever_words(language, sentence):
+def test_a_score_alone_is_warned_about_in_whatever_words(language, sentence):
     assert "score_only" in kinds(sentence, "us_ecoa_fcra" if language == "en" else "gdpr_22", language)
 
 
 @each_case(("language", "sentence"), _each(INTERNAL))
-def test_internal_standards_alone_are_warned_of_in_whatever_words(language, sentence):
+def test_internal_standards_alone_are_warned_about_in_whatever_words(language, sentence):
     assert "internal_standard" in kinds(sentence, "us_ecoa_fcra" if language == "en" else "gdpr_22", language)
 
 
 @each_case(("language", "sentence"), _each(CONCLUSION))
-def test_a_conclusion_alone_is_warned_of_in_whatever_words(language, sentence):
+def test_a_conclusion_alone_is_warned_about_in_whatever_words(language, sentence):
     assert "conclusion_only" in kinds(sentence, "us_health_denial" if language == "en" else "gdpr_22", language)
 
 
@@ -282,7 +282,7 @@ def test_the_warning_says_which_law_and_what_to_write_instead():
 
 
 @pytest.mark.django_db
-def test_a_weak_reason_is_approved_only_by_who_has_seen_the_warning(api):
+def test_a_weak_reason_needs_an_acknowledged_warning(api):
     fill_in_names(api, "us_ecoa_fcra")
     api.ingest({"decision_id": "weak", "outcome": {"action": "denied", "reasons": ["Score below our cutoff."]}})
     notice = drafted(api, "weak")
@@ -306,12 +306,12 @@ def test_the_model_reasons_of_regulation_b_and_hmda_are_shipped():
 
 
 @each_case("phrase", _shipped())
-def test_no_model_reason_of_the_law_is_warned_of(phrase):
+def test_no_model_reason_of_the_law_is_warned_about(phrase):
     assert kinds(phrase.sentence) == set()
 
 
 @pytest.mark.django_db
-def test_they_are_imported_by_name_and_stand_in_letters(api):
+def test_model_reasons_are_imported_by_name_and_printed(api):
     call_command("import_phrasebook", "us_adverse_action", organization=api.organization.slug)
     assert Phrase.objects.filter(organization=api.organization).count() == 31
     api.ingest({"decision_id": "h", "outcome": {"action": "denied", "reason_codes": ["HMDA-1", "reg_b_bankruptcy"]}})

@@ -93,11 +93,11 @@ def test_a_sensitive_field_is_withheld_however_it_is_spelled(name: str):
         {"078-05-1120": {"employer": SECRET}},
     ],
 )
-def test_what_stands_around_a_field_tells_what_it_is(fields: dict):
+def test_the_names_around_a_field_show_its_meaning(fields: dict):
     assert withheld({"events": {"application": fields}})
 
 
-def test_an_event_about_somebody_else_is_withheld_in_both_shapes():
+def test_an_event_about_another_person_is_withheld_in_both_shapes():
     assert withheld({"events": {"guarantor": {"employer": SECRET}}})
     assert withheld({"events": [{"name": "guarantor_check", "employer": SECRET}]})
 
@@ -128,7 +128,7 @@ def test_an_event_about_somebody_else_is_withheld_in_both_shapes():
         {"accounts": [3, 5], "notes": SECRET, "fraud_score": SECRET, "password_required": True},
     ],
 )
-def test_what_only_resembles_a_sensitive_field_is_told(fields: dict):
+def test_a_field_that_only_resembles_a_sensitive_one_is_printed(fields: dict):
     assert not withheld({"events": {"application": fields}})
 
 
@@ -164,7 +164,7 @@ def test_a_sensitive_value_is_withheld_whatever_its_field_is_called(value):
         True,
     ],
 )
-def test_a_number_that_is_none_of_these_is_told(value):
+def test_a_number_that_is_none_of_these_is_printed(value):
     assert list(kinds(value)) == []
 
 
@@ -252,7 +252,7 @@ def test_a_text_that_tells_a_number_after_its_name_is_withheld(text: str):
         "My wife Anna earns 3000.", "Medicare paid $1,234.56 in 2026.",
     ],
 )  # fmt: skip
-def test_a_day_or_an_amount_after_such_a_name_is_told(text: str):
+def test_a_day_or_an_amount_after_such_a_name_is_printed(text: str):
     assert list(kinds(text)) == []
 
 
@@ -271,7 +271,7 @@ def test_the_parts_of_a_card_number_are_withheld_also_as_numbers(name: str, part
     [("monthly_incomes", [4111, 1111, 1111, 1111]), ("x", [4111, 1111, 1111, 1112]), ("x", [4111, 1111, 1111]),
      ("rents", [5555, 5555, 5555, 4444]), ("x", [9111, 1111, 1111, 1111]), ("readings", [4200, 4100, 4300, 4250])],
 )  # fmt: skip
-def test_other_numbers_in_a_list_are_told(name: str, parts: list[int]):
+def test_other_numbers_in_a_list_are_printed(name: str, parts: list[int]):
     assert statement_texts(draft_of({"events": {"application": {name: parts}}}), "inputs_used")
 
 
@@ -305,7 +305,7 @@ def test_a_reason_with_a_sensitive_value_does_not_vanish_in_silence():
     assert IBAN not in warning.sentence
 
 
-def test_a_sensitive_value_that_somebody_writes_is_a_warning():
+def test_a_sensitive_value_typed_by_a_person_warns():
     item = {"statement": f"Your card {CARD} was refused.", "source": "outcome.action"}
     warning_ids = [warning.id for warning in warnings_of({"outcome": {"action": "denied"}}, main_factors=[item])]
     assert any(warning_id.startswith("sensitive_value") for warning_id in warning_ids)
@@ -422,7 +422,7 @@ def test_a_draft_follows_the_settings_of_its_organization(api):
         "078\u201105\u20111120", "078 05 1120", "078.05.1120", "SSN: 078051120", "ab123456c", "AB-12-34-56-C",
     ],
 )  # fmt: skip
-def test_a_number_is_found_whatever_stands_between_its_digits(text):
+def test_a_number_is_recognized_with_any_separators(text):
     assert list(kinds(text)) != []
 
 
@@ -450,7 +450,7 @@ def test_a_harmless_label_hides_no_name_of_a_factor(factor):
         {"terms": {"child": 500, "rate": 0.05}},
     ],
 )
-def test_a_condition_or_term_that_is_withheld_is_warned_of(outcome):
+def test_a_condition_or_term_that_is_withheld_is_warned_about(outcome):
     record = {"decision_id": "d", "outcome": {"action": "approved with conditions", **outcome}}
     assert any(warning.id.startswith("withheld_term") for warning in warnings_of(record, "us_ecoa_fcra"))
 
@@ -465,7 +465,7 @@ def test_a_condition_or_term_that_is_withheld_is_warned_of(outcome):
         ({"next_steps": [f"Pay the fee to {IBAN}."]}, "outcome.next_steps"),
     ],
 )
-def test_what_the_outcome_has_and_is_withheld_is_warned_of_whatever_its_name(outcome: dict, path: str):
+def test_what_the_outcome_has_and_is_withheld_is_warned_about_whatever_its_name(outcome: dict, path: str):
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["The income is too low."], **outcome}}
     [warning] = [row for row in warnings_of(record, "us_ecoa_fcra") if row.id.startswith("withheld_term")]
     assert path in warning.sentence

@@ -63,12 +63,12 @@ def test_a_factor_keeps_its_value_and_direction_in_every_language(factor, langua
         ({"jobTitle": "Nurse"}, "Job title: Nurse."),
     ],
 )
-def test_times_sums_and_what_it_was_about_are_told(outcome, expected):
+def test_times_sums_and_the_subject_are_printed(outcome, expected):
     assert expected in summary({"action": "denied", **outcome})
 
 
 @pytest.mark.parametrize("action", ["approved", "pending", "upheld"])
-def test_what_it_was_about_is_told_whatever_became_of_it(action):
+def test_the_subject_of_a_decision_is_printed_for_every_outcome(action):
     assert "Treatment: Laser." in summary({"action": action, "treatment": "Laser"})
 
 
@@ -79,26 +79,26 @@ def test_the_first_sentence_names_an_amount_with_its_sign(text: str, key: str):
 
 
 @each_case("text", ["80,000", "about $80", "$80 or $90", "80 XYZ", "12 months", "€"])
-def test_it_names_none_where_a_text_is_more_or_less_than_an_amount(text: str):
+def test_a_text_that_is_no_plain_amount_names_none(text: str):
     assert "our decision on your request for" not in summary({"action": "denied", "requestedAmount": text})[0]
 
 
 @each_case("language", LANGUAGES)
 @each_case(("action", "is_told"), [("pended", False), ("referred", False), ("denied", True)])
-def test_no_system_has_decided_alone_where_nobody_has_decided(language: str, action: str, is_told: bool):
+def test_an_undecided_case_names_no_system_that_decided_alone(language: str, action: str, is_told: bool):
     record = {"outcome": {"action": action, "solely_automated": True, "materially_influenced_by_system": True}}
     sources = [item["source"] for item in drafted(record, "general", language)["role_of_automated_system"]]
     assert ("outcome.solely_automated" in sources) is is_told
 
 
-def test_what_action_and_result_both_say_is_told_once():
+def test_an_outcome_in_action_and_result_is_printed_once():
     outcome = {"action": "uphold", "result": "upheld"}
     assert summary(outcome) == ["The decision stays as it was."]
     assert not untold_in(outcome)
     assert len(summary({"action": "denied", "result": "upheld"})) == 2
 
 
-def test_a_flag_is_not_told_as_if_it_were_the_rule():
+def test_a_flag_is_not_printed_as_if_it_were_the_rule():
     record = {"subject": {"plan_type": "employer"}, "outcome": {"action": "denied", "internal_rule_relied_on": True}}
     assert "Internal rule relied on: yes." in statement_texts(drafted(record, "us_health_denial"))
     record["outcome"]["internal_rule_relied_on"] = "Rule 7"
@@ -126,7 +126,7 @@ def test_a_list_of_codes_and_reasons_in_one_text_is_parted():
         ({"value": 2550, "currency": "EUR"}, "€2,550"),
     ],
 )
-def test_an_amount_in_the_smallest_unit_is_told_as_people_write_it(amount: dict, expected: str):
+def test_an_amount_in_the_smallest_unit_is_printed_as_people_write_it(amount: dict, expected: str):
     """The field that names the unit gets no sentence."""
     (used,) = statement_texts(drafted({"events": {"basket": {"total": amount}}}, "general"), "inputs_used")
     assert used.endswith(f": {expected}.")

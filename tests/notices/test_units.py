@@ -220,7 +220,7 @@ def test_an_amount_written_with_marks_between_thousands_is_one_amount_with_its_c
 
 
 @pytest.mark.parametrize("text", ["2,45,000.00", "1,2345", "about 2,450.00", "1.234.56", "², 450"])
-def test_an_amount_that_can_be_read_in_two_ways_is_told_as_the_record_has_it(text: str):
+def test_an_amount_that_can_be_read_in_two_ways_is_printed_as_the_record_has_it(text: str):
     assert inputs({"amount": text, "currency": "USD"})[0] == f"Amount: {text}."
 
 
@@ -247,7 +247,7 @@ def test_a_percentage_has_its_sign_where_the_name_says_percent_and_the_number_le
         ({"apr": 18.9}, False), ({"dti": 0.46}, False), ({"paid_percent": 0.5}, False), ({"ltv": "3"}, False),
     ],
 )  # fmt: skip
-def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_of(fields: dict, is_unclear: bool):
+def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_about(fields: dict, is_unclear: bool):
     warnings = warnings_of({"decision_id": "d", "events": {"application": fields}})
     assert [warning.where for warning in warnings if "unclear_percent" in warning.id] == ["inputs_used.0"] * is_unclear
 
@@ -265,7 +265,7 @@ def unclear(fields: dict, language: str = "en") -> list[str]:
 @each_case("language", ["en", "de", "fr"])
 @each_case("amount", ["5.000", "1,500", "-12.500", "999,999"])
 @each_case("currency", ["EUR", "USD", "BHD"])
-def test_three_digits_after_one_mark_are_told_as_they_stand_with_their_currency(language, amount, currency):
+def test_three_digits_after_one_mark_are_printed_unchanged_with_their_currency(language, amount, currency):
     for fields in ({"amount": amount, "currency": currency}, {f"amount_{currency.lower()}": amount}):
         (sentence,) = inputs(fields, language)
         assert sentence.endswith(f" {amount} {currency}.")
@@ -292,7 +292,7 @@ def test_an_amount_that_is_plain_is_not_warned_of(amount):
         {"revenueMioChf": 5},
     ],
 )
-def test_an_amount_beside_a_scale_is_warned_of_where_the_letter_does_not_reckon_with_it(fields: dict):
+def test_an_amount_beside_a_scale_warns_where_the_letter_ignores_the_scale(fields: dict):
     (warning,) = unclear(fields)
     assert "the record speaks of" in warning
 

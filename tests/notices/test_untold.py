@@ -56,7 +56,7 @@ def problems_of(outcome: dict, content: dict | None = None, *phrases: Phrase) ->
 
 
 @each_case(("turn", "key"), enumerate([*TABLE["names"]["prose"], *TABLE["names"]["name"]]))
-def test_a_reason_is_told_whatever_the_key_of_its_words(turn: int, key: str):
+def test_a_reason_is_printed_whatever_the_key_of_its_words(turn: int, key: str):
     """Each key meets each container, and so does each spelling."""
     for number, spelled in enumerate((key, *(spell(key) for spell in SPELLINGS)), start=turn):
         outcome = {CONTAINERS[number % len(CONTAINERS)]: [{"code": "R1", spelled: WORDS}]}
@@ -79,7 +79,7 @@ def test_a_reason_is_told_whatever_the_key_of_its_words(turn: int, key: str):
     ],
 )
 @each_case("within", ["reasons", "grounds", "motifs", "Begründung", "explanation", "reasonText"])
-def test_a_reason_is_told_however_deep_it_stands(reasons, within: str):
+def test_a_reason_is_printed_at_any_depth(reasons, within: str):
     for outcome in ({within: reasons}, {"assessment": {"results": [{within: reasons}]}}):
         assert factors(outcome) == [WORDS]
         assert not problems_of(outcome)
@@ -102,7 +102,7 @@ def test_flags_and_numbers_about_reasons_are_none():
     assert problems_of(outcome) == []
 
 
-def test_more_codes_than_reasons_are_told_and_as_many_are_not():
+def test_more_codes_than_reasons_are_printed_and_as_many_are_not():
     assert factors({"reasons": [WORDS], "reason_codes": ["R1"]}) == [WORDS]
     assert untold_in({"reasons": [WORDS], "reason_codes": ["R1"]}) == {"reason_codes.0": "code"}
     assert factors({"reasons": [WORDS], "reason_codes": ["R1", "R2"]})[1:] == ["Reason code: R1.", "Reason code: R2."]
@@ -179,7 +179,7 @@ def test_where_the_law_wants_few_reasons_a_factor_keeps_its_name_and_direction()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_conditions_rates_terms_and_dates_are_told_in_every_language(language: str):
+def test_conditions_rates_terms_and_dates_are_printed_in_every_language(language: str):
     outcome = {
         "action": "approved with conditions",
         "conditions": [{"id": "C1", "text": "You must sign.", "due": "2026-12-01"}, "proof of income"],
@@ -228,14 +228,14 @@ def test_a_counteroffer_says_what_was_refused_what_is_offered_how_to_accept_and_
 
 
 @pytest.mark.parametrize(("language", "words"), [("de", "Unser Angebot an Sie"), ("fr", "Notre offre")])
-def test_a_counteroffer_is_told_in_the_language_of_the_letter(language: str, words: str):
+def test_a_counteroffer_is_printed_in_the_language_of_the_letter(language: str, words: str):
     lines = statement_texts(
         content_of({"outcome": {"action": "COUNTER_OFFER", **COUNTEROFFERS[0]}}, "general", language)
     )
     assert any(line.startswith(words) for line in lines)
 
 
-def test_several_offers_are_told_apart():
+def test_several_offers_are_distinguished():
     lines = statement_texts(content_of({"outcome": {"offers": [{"amount_eur": 1}, {"amount_eur": 2}]}}))
     assert lines == ["Our offer to you – amount (offers no. 1): €1.", "Our offer to you – amount (offers no. 2): €2."]
 
@@ -243,7 +243,7 @@ def test_several_offers_are_told_apart():
 # ── fields that no sentence uses ──
 
 
-def test_what_no_statement_tells_stands_in_untold_with_its_kind():
+def test_an_unused_field_is_listed_with_its_kind():
     outcome = {"action": "denied", "model_version": "3", "score": 5, "appeal": {"how": "Write."}, "vip": True}
     assert untold_in(outcome) == {
         "model_version": "detail", "score": "score", "vip": "flag",
@@ -261,7 +261,7 @@ def test_what_no_statement_tells_stands_in_untold_with_its_kind():
         ({"interest_rate_percent": 5}, "interest_rate_percent"),
     ],
 )
-def test_a_reason_condition_or_term_that_nothing_tells_blocks_until_it_is_told_or_withheld(outcome: dict, path: str):
+def test_an_unused_reason_condition_or_term_blocks_until_printed_or_withheld(outcome: dict, path: str):
     nothing = {**content_of({"outcome": outcome}), "decision_summary": [], "main_factors": [], "inputs_used": []}
     problem = problems_of(outcome, nothing)[0]
     assert f"outcome.{path} " in problem
@@ -282,7 +282,7 @@ def test_what_a_reason_s_code_withholds_is_not_untold():
     assert problems_of(outcome, None, Phrase(key="R1", withheld=True)) == []
 
 
-def test_what_a_pack_s_text_says_of_the_record_is_told():
+def test_record_values_in_a_pack_s_text_count_as_printed():
     outcome = {"action": "denied", "appeal": {"internal_days": 180, "how": "x"}}
     record = {"decision_id": "d", "subject": {"plan_type": "employer"}, "outcome": outcome}
     content = content_of(record, "us_health_denial")
@@ -299,7 +299,7 @@ def test_what_a_pack_s_text_says_of_the_record_is_told():
         {"Payments": {"late": True}, "Debt": {"high": True}},
     ],
 )
-def test_a_reason_that_a_key_names_is_told_by_no_other_of_the_same_value(reasons: dict):
+def test_a_reason_that_a_key_names_is_printed_by_no_other_of_the_same_value(reasons: dict):
     outcome = {"action": "denied", "reasons": reasons}
     _, content = checked_draft({"decision_id": "d", "outcome": outcome}, "general", "en")
     first, second = content["main_factors"]
@@ -308,7 +308,7 @@ def test_a_reason_that_a_key_names_is_told_by_no_other_of_the_same_value(reasons
     assert second["source"] in problem
 
 
-def test_a_factor_is_not_told_by_a_reason_of_its_name_without_its_number():
+def test_a_same_named_reason_does_not_hide_a_factor_s_number():
     outcome = {"action": "denied", "reasons": {"late_payments": True}, "principal_factors": {"late_payments": 5}}
     _, content = checked_draft({"decision_id": "d", "outcome": outcome}, "general", "en")
     late_payments = [item for item in content["main_factors"] if item["source"] == "outcome.reasons.late_payments"]
@@ -317,7 +317,7 @@ def test_a_factor_is_not_told_by_a_reason_of_its_name_without_its_number():
     assert "outcome.principal_factors.late_payments" in problem
 
 
-def test_a_factor_s_value_is_told_by_the_field_that_it_cites():
+def test_a_factor_s_value_is_printed_by_the_field_that_it_cites():
     factor = {"factor": "income", "value": 3, "path": "events.check.income"}
     record = {"decision_id": "d", "events": {"check": {"income": 3}}, "outcome": {"principal_factors": [factor]}}
     checked, content = checked_draft(record, "general", "en")
@@ -339,7 +339,7 @@ def test_no_draft_of_any_record_is_blocked_by_what_it_leaves_out_itself(record: 
 
 
 @pytest.mark.django_db
-def test_the_answer_lists_what_is_untold_and_approval_is_refused_until_it_is_told(api):
+def test_the_response_lists_unused_fields_and_they_block_approval(api):
     api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
     notice = drafted(api, "lost", pack="gdpr_22")
     assert notice["untold"] == [{"path": "outcome.model", "kind": "detail", "blocks": False}]
@@ -350,7 +350,7 @@ def test_the_answer_lists_what_is_untold_and_approval_is_refused_until_it_is_tol
 
 
 @pytest.mark.django_db
-def test_the_review_page_shows_what_is_not_told(api, signed_in):
+def test_the_review_page_shows_unused_fields(api, signed_in):
     api.ingest({"decision_id": "lost", "outcome": {"action": "denied", "reasons": [WORDS], "model": "m"}})
     notice = drafted(api, "lost", pack="gdpr_22")
     done(edit(api, notice, main_factors=[]))
@@ -377,7 +377,7 @@ def test_what_is_untold_is_found_in_steps_that_grow_with_the_record_alone(monkey
 @pytest.mark.parametrize(
     "key", ["how_to_accept", "howToAccept", "acceptance_instructions", "accept_url", "so_annehmen"]
 )
-def test_how_to_accept_an_offer_is_told_beside_its_terms_wherever_it_stands(key):
+def test_how_to_accept_an_offer_is_printed_beside_its_terms(key):
     outcome = {"action": "counteroffer", "amount_approved_usd": 12500, key: "Call us."}
     content = content_of({"decision_id": "d", "outcome": outcome}, "general", "en")
     assert "How to accept the offer: Call us." in statement_texts(content, "decision_summary")
@@ -391,7 +391,7 @@ def test_how_to_accept_an_offer_is_told_beside_its_terms_wherever_it_stands(key)
      ("surprime_pourcent", "term"), ("franchise_eur", "term"), ("bezahlt_eur", "decided")],
 )  # fmt: skip
 @each_case("language", LANGUAGES)
-def test_terms_of_german_and_french_records_are_told_and_never_lost(key, kind, language):
+def test_terms_of_german_and_french_records_are_printed_and_never_lost(key, kind, language):
     outcome = {"action": "approved", key: 5}
     content = content_of({"decision_id": "d", "outcome": outcome}, "general", language)
     assert [item["source"] for item in content["decision_summary"]] == ["outcome.action", f"outcome.{key}"]
@@ -400,7 +400,7 @@ def test_terms_of_german_and_french_records_are_told_and_never_lost(key, kind, l
 
 @each_case("container", ["ablehnungsgruende", "begruendung", "motifs", "raisons", "hauptfaktoren"])
 @each_case("key", ["hinweis", "begruendung", "libelle", "raison", "merkmal"])
-def test_reasons_under_german_and_french_keys_are_told(container, key):
+def test_reasons_under_german_and_french_keys_are_printed(container, key):
     assert factors({container: [{"code": "R1", key: WORDS}]}) == [WORDS]
 
 
@@ -432,7 +432,7 @@ def test_reasons_under_german_and_french_keys_are_told(container, key):
         ("annual_salary_eur", 50000, "term", "Annual salary: €50,000."),
     ],
 )
-def test_a_condition_or_term_is_told_under_any_of_its_names_and_blocks_where_it_is_not(key, value, kind, sentence):
+def test_a_condition_or_term_is_printed_under_any_of_its_names_and_blocks_where_it_is_not(key, value, kind, sentence):
     outcome = {"action": "partially approved", key: value}
     content = content_of({"decision_id": "d", "outcome": outcome})
     assert sentence in statement_texts(content, "decision_summary")
@@ -457,7 +457,7 @@ def test_one_of_two_words_makes_no_condition(key):
         ({"review": {"how": "Sign in.", "role": "team 4"}}, "Review: Sign in."),
     ],
 )
-def test_how_to_appeal_is_told_where_something_was_refused_and_not_where_all_was_given(outcome, sentence):
+def test_how_to_appeal_is_printed_where_something_was_refused_and_not_where_all_was_given(outcome, sentence):
     assert statement_texts(content_of({"outcome": {"action": "denied", **outcome}}), "decision_summary")[1:] == [
         sentence
     ]
@@ -466,7 +466,7 @@ def test_how_to_appeal_is_told_where_something_was_refused_and_not_where_all_was
 
 @each_case("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
 @each_case("action", ["approved_with_conditions", "COUNTER_OFFER"])
-def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_of(empty, action):
+def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_about(empty, action):
     warnings = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
     assert [warning.where for warning in warnings if warning.id.startswith("untold_terms-")] == ["decision_summary"]
     part = {"conditions": ["Sign."], "offer": {"amount_usd": 5}}

@@ -131,7 +131,7 @@ def test_unproved_sentences_come_before_unclear_fields(api, monkeypatch):
     assert any("987,654" in warning["sentence"] for warning in edited["warnings"][:3])
 
 
-def test_the_approver_is_warned_of_waived_elements(api):
+def test_the_approver_is_warned_about_waived_elements(api):
     fill_in_names(api, "us_ecoa_fcra")
     api.ingest({**RECORD, "outcome": {"action": "denied"}})
     notice = drafted(api, pack="us_ecoa_fcra")

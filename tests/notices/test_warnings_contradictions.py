@@ -93,7 +93,7 @@ def test_a_factor_that_names_nothing_contradicts_nothing():
         assert contradictions(record) == []
 
 
-def test_the_warning_stands_beside_the_sentence_about_the_factor():
+def test_the_warning_is_beside_the_sentence_about_the_factor():
     (warning,) = warned("contradiction", warnings_of({"decision_id": "d", **factor(3, 0)}))
     assert warning.where == "main_factors.0"
 
@@ -114,7 +114,7 @@ def denied(record: dict, pack: str) -> list:
 
 
 @pytest.mark.parametrize("events", [{"bureauPull": {"agency": "A"}}, [{"name": "credit report", "score": 600}]])
-def test_a_report_in_the_record_that_is_said_not_to_be_used(events):
+def test_a_report_in_the_record_that_is_declared_unused(events):
     record = {"events": events, "outcome": {"action": "denied", "consumer_report_used": False}}
     assert len(denied(record, "us_ecoa_fcra")) == 1
     assert denied(record, "gdpr_22") == []
@@ -170,14 +170,14 @@ def test_numbers_and_flags_are_compared_as_they_are():
 
 
 @pytest.mark.parametrize("value", ["Silver 70", "dental rider", 7, ["employer"], True])
-def test_a_kind_of_plan_that_no_condition_knows_is_told(value):
+def test_an_unknown_kind_of_plan_is_warned_about(value):
     record = {"decision_id": "d", "subject": {"plan_type": value}, "outcome": {"action": "denied"}}
     (warning,) = warned("unknown_kind", warnings_of(record, "us_health_denial"))
     assert "subject.plan_type" in warning.sentence
 
 
 @pytest.mark.parametrize("value", ["employer", "Medicare Advantage", "INDIVIDUAL", " employer "])
-def test_a_value_that_one_knows_is_not(value):
+def test_a_known_value_is_not_warned_about(value):
     assert unknown({"subject": {"plan_type": value}, "outcome": {"action": "denied"}}, "us_health_denial") == []
 
 
@@ -188,7 +188,7 @@ def test_a_field_that_decides_which_rules_hold_is_asked_for():
     assert unknown({"outcome": {"action": "denied"}}, "gdpr_22") == []
 
 
-def test_a_ground_that_article_22_does_not_know_is_told():
+def test_a_ground_unknown_to_article_22_is_warned_about():
     outcome = {"action": "denied", "solely_automated": True}
     assert len(unknown({"outcome": outcome | {"legal_basis": "legitimate interest"}}, "gdpr_22")) == 1
     for known in ("Contract", "explicit consent", "EXPLICIT_CONSENT", "law"):

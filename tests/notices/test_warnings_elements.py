@@ -37,7 +37,7 @@ def test_what_is_missing_blocks_or_warns_or_is_advice_and_never_two_of_these(pac
         assert is_told is (item.result == "missing" and not item.blocks and not advice), item
 
 
-def test_a_warning_names_the_law_and_stands_where_the_words_would():
+def test_a_warning_names_the_law_at_the_place_of_the_missing_words():
     (warning,) = warned("missing_element", found_in({**DENIED, "outcome": {"action": "denied"}}))[:1]
     assert (warning.sentence, warning.where) == (
         "Says what the decision rested on: missing (Own policy).",
@@ -70,7 +70,7 @@ def test_a_law_that_is_not_in_force_yet_warns_of_all_that_it_will_block():
     assert any("Article 26(11)" in sentence for sentence in sentences)
 
 
-def test_a_secret_in_the_place_of_a_reason_and_too_many_reasons_are_warned_of():
+def test_a_secret_in_the_place_of_a_reason_and_too_many_reasons_are_warned_about():
     statements = [{"statement": "How this works is a trade secret.", "source": "outcome.reasons.0"}]
     assert any("C-203/22" in sentence for sentence in missing(DENIED, "gdpr_22", main_factors=statements))
     record = {
@@ -80,7 +80,7 @@ def test_a_secret_in_the_place_of_a_reason_and_too_many_reasons_are_warned_of():
     assert any("comment 9(b)(2)" in sentence and ": no " in sentence for sentence in missing(record, "us_ecoa_fcra"))
 
 
-def test_a_letter_that_nobody_can_read_and_a_late_one_are_warned_of():
+def test_an_unreadable_or_late_letter_warns():
     facts = case(DENIED, "us_co_admt")
     spanish = checklist.Case(facts.facts, facts.pack, facts.received_at, "es", facts.redaction, None, None)
     sentences = [warning.sentence for warning in find(spanish, content_of(DENIED, "us_co_admt"))]
@@ -129,11 +129,11 @@ def test_no_letter_is_approved_that_does_not_say_what_was_decided(pack, language
 @pytest.mark.parametrize(
     "outcome", [{"action": "denied"}, {"result": "upheld"}, {"action": "flurbled"}, {"granted": 5}]
 )
-def test_any_word_of_the_record_for_it_will_do(outcome):
+def test_any_word_of_the_record_states_the_decision(outcome):
     assert not [text for text in problems({"decision_id": "d", "outcome": outcome}) if "what was decided" in text]
 
 
-def test_a_person_may_say_it_about_any_field():
+def test_the_decision_may_cite_any_field():
     record = {"decision_id": "d", "events": {"ruling": {"word": "no loan"}}}
     statements = [{"statement": "You do not get the loan.", "source": "events.ruling.word"}]
     assert not [problem for problem in problems(record, decision_summary=statements) if "what was decided" in problem]

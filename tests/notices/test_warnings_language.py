@@ -84,7 +84,7 @@ def test_a_label_in_the_letters_language_hides_no_prose_in_another():
     assert warned("other_language", warnings_of(record, language="de")) == []
 
 
-def test_what_was_translated_by_hand_is_warned_of_no_more():
+def test_a_sentence_translated_by_hand_no_longer_warns():
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Die Miete ist zu hoch."]}}
     statements = [{"statement": "The rent is too high.", "source": "outcome.reasons.0"}]
     assert warned("other_language", warnings_of(record, main_factors=statements)) == []
@@ -96,7 +96,7 @@ def test_the_names_of_fields_are_no_prose():
 
 
 @each_case("raw", samples.synthetic_records())
-def test_a_sample_is_warned_of_only_in_letters_of_another_language(raw):
+def test_a_sample_is_warned_about_only_in_letters_of_another_language(raw):
     spoken = json.loads(raw)["subject"].get("language", "en")[:2]
     for language in LANGUAGES:
         assert bool(list(findings(*checked_draft(raw, language=language)))) is (language != spoken)

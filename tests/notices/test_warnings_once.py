@@ -55,7 +55,7 @@ def test_an_outcome_that_other_fields_deny_is_named_with_all_of_them():
 
 
 @pytest.mark.parametrize("name", ["bureau", "bureauPull", "consumer_report", "credit_bureau", "credit_pull"])
-def test_a_report_that_was_said_not_to_be_used_is_warned_of_once(name):
+def test_a_report_that_was_said_not_to_be_used_is_warned_about_once(name):
     record = about({"consumer_report_used": False}, events={name: {"bureau": "Example Bureau"}})
     assert "1681m(a)" in only(record, "us_ecoa_fcra", "contradiction", "consumer_report_denied").sentence
 
@@ -77,7 +77,7 @@ def test_the_same_score_in_two_places_is_out_of_range_once(outcome, events, also
 
 
 @pytest.mark.parametrize("plan", ["individual", "employer", "medicare_advantage", None])
-def test_a_code_without_its_meaning_is_told_once_beside_that_there_is_no_reason(plan):
+def test_a_code_without_its_meaning_is_reported_once_beside_the_missing_reason(plan):
     record = about({"denial_code": "CO-50", "reasons": [{"code": "CO-50"}]}, subject={"plan_type": plan})
     content = drafted(record, "us_health_denial")
     problems = checklist.problems(case(record, "us_health_denial"), Words(content))
@@ -98,7 +98,7 @@ def test_where_some_reasons_say_something_each_of_the_others_is_named():
 
 
 @pytest.mark.parametrize("plan", [{"plan": {"type": "flurb"}}, {"plan_type": "flurb"}, {"plan_kind": "flurb"}, {}])
-def test_a_plan_of_no_known_kind_is_warned_of_once(plan):
+def test_a_plan_of_no_known_kind_is_warned_about_once(plan):
     record = about({"reasons": ["No referral."]}, subject=plan)
     only(record, "us_health_denial", "plan_unknown", "unknown_value", "unknown_kind")
 
@@ -122,14 +122,14 @@ CONDITION = {"type": "guarantor", "text": "A co-signer with an income of 3,000 d
         {"documents_needed": [CONDITION]},
     ],
 )
-def test_that_somebody_has_to_sign_is_a_condition_and_no_data_about_them(outcome):
+def test_a_required_signature_is_a_condition_and_no_personal_data(outcome):
     record = about({"action": "approved with conditions", **outcome})
     assert not warned("withheld_term", warnings_of(record))
     assert CONDITION["text"] in str(drafted(record)["decision_summary"])
 
 
 @pytest.mark.parametrize("who", ["name", "date_of_birth", "fullName"])
-def test_who_that_is_stays_withheld_and_is_warned_of_once(who):
+def test_the_signing_person_stays_withheld_and_warns_once(who):
     record = about({"action": "approved with conditions", "conditions": [{**CONDITION, who: "Canary", "ssn": "123"}]})
     only(record, "general", "withheld_term")
     assert "Canary" not in str(drafted(record))

@@ -59,7 +59,7 @@ def test_a_sentence_that_says_the_opposite_of_the_outcome_is_named(language, act
         ("fr", "denied", "Votre demande n'a pas été acceptée."),
     ],
 )
-def test_one_that_says_it_in_other_words_is_not(language, action, sentence):
+def test_a_sentence_that_paraphrases_the_outcome_is_not_warned_about(language, action, sentence):
     assert said(sentence, action, language) == []
 
 

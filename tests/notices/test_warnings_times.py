@@ -41,7 +41,7 @@ def test_a_day_of_the_decision_that_cannot_be_read_is_one_fault(pack):
 
 
 @each_case(("pack", "language"), EVERY)
-def test_what_operators_are_told_is_in_english_whatever_the_letter_is_in(pack, language):
+def test_warnings_are_in_english_in_every_language_of_the_letter(pack, language):
     record = {"decision_id": "d", "decided_at": "x", "outcome": {"action": "denied", "reasons": ["R07"]}}
     english = set(packs()[pack].text("en").labels.values())
     for warning in warned("missing_element", warnings_of(record, pack, language)):
@@ -57,13 +57,13 @@ def test_a_warning_about_the_whole_begins_with_its_sentence():
 @each_case("day", ["2027-02-30", "2027-13-01", "45.13.2027", "45/13/2027", 1798761600])
 @each_case("path", ["outcome.valid_until", "outcome.offer.expiry_date", "outcome.effective_date"])
 @each_case("language", ["en", "de", "fr"])
-def test_a_day_of_an_offer_that_nobody_can_read_warns(day, path, language):
+def test_an_unreadable_day_of_an_offer_warns(day, path, language):
     warnings = warned("unclear_day", warnings_of(at(path, day), "general", language))
     assert any(warning.sentence.startswith(f"{path} is {day}, which is no clear day") for warning in warnings)
 
 
 @pytest.mark.parametrize("day", ["01/02/2027", "03-04-27"])
-def test_a_day_that_may_be_one_of_two_does_where_both_are_written(day):
+def test_an_ambiguous_day_warns_where_both_orders_are_used(day):
     assert warned("unclear_day", warnings_of(at("outcome.valid_until", day)))
     assert warned("unclear_day", warnings_of(at("outcome.valid_until", day), "general", "fr")) == []
 
@@ -71,5 +71,5 @@ def test_a_day_that_may_be_one_of_two_does_where_both_are_written(day):
 @each_case(
     "day", ["2027-02-28", "2027-02-28T10:00:00Z", "13/02/2027", "02/02/2027", "01.02.2027", "9999-12-31", "soon", 30]
 )
-def test_a_day_that_has_one_reading_does_not(day):
+def test_an_unambiguous_day_does_not_warn(day):
     assert warned("unclear_day", warnings_of(at("outcome.valid_until", day))) == []

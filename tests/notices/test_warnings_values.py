@@ -76,7 +76,7 @@ def named(value: Any, sentence: str, language: str = "en", field: str = "ratio",
         (True, "You are self-employed: yes.", "self_employed"),
     ],
 )
-def test_what_the_field_has_is_said_as_it_stands_rounded_in_words_or_in_another_unit(value, sentence, field):
+def test_a_value_may_be_exact_rounded_in_words_or_in_another_unit(value, sentence, field):
     assert named(value, sentence, field=field) == []
 
 
@@ -104,7 +104,7 @@ def test_what_the_field_has_is_said_as_it_stands_rounded_in_words_or_in_another_
         ("fr", 68_400, "Votre revenu est de 68\u00a0400\u00a0$CA.", "income_cad"),
     ],
 )
-def test_so_it_is_in_every_language(language, value, sentence, field):
+def test_a_value_may_be_in_these_forms_in_every_language(language, value, sentence, field):
     assert named(value, sentence, language, field) == []
 
 
@@ -150,7 +150,7 @@ def test_so_it_is_in_every_language(language, value, sentence, field):
         (-12, "Your income changed by -21 percent.", "change_percent", ["21 percent"]),
     ],
 )
-def test_what_the_field_does_not_have_is_named(value, sentence, field, expected):
+def test_a_value_not_in_the_field_is_named(value, sentence, field, expected):
     if "\u2060" in sentence:  # an invisible character splits no number
         sentence = sentence.replace(" 0", "0")
     assert named(value, sentence, field=field) == expected
@@ -173,7 +173,7 @@ def test_what_the_field_does_not_have_is_named(value, sentence, field, expected)
         ("fr", 610, "Le score venait de Equifax.", ["Equifax"]),
     ],
 )
-def test_so_it_is_named_in_every_language(language, value, sentence, expected):
+def test_a_value_not_in_the_field_is_named_in_every_language(language, value, sentence, expected):
     assert [part.replace(" %", "%") for part in named(value, sentence, language)] == expected
 
 
@@ -221,7 +221,7 @@ def test_figures_in_the_name_of_a_field_are_no_day(field):
     assert not [warning.sentence for warning in warnings_of(record) if warning.id.startswith(NOT_IN_FIELD)]
 
 
-def test_positions_in_lists_are_told_and_others_are_not():
+def test_positions_in_lists_may_be_stated_and_other_numbers_may_not():
     record = {"decision_id": "d", "events": {"check": {"debts": [{"owed": 5}, {"owed": 6}]}}}
     item = {"statement": "Owed (debts no. 2): 6.", "source": "events.check.debts.1.owed"}
     assert not [row for row in warnings_of(record, inputs_used=[item]) if row.where.startswith("inputs_used")]
@@ -262,7 +262,7 @@ MEASURED: list[tuple[dict[str, str], str, list[str], tuple[int | float | str, ..
     ("value", "beside", "sentence", "expected"),
     [(value, beside, sentence, expected) for beside, sentence, expected, values in MEASURED for value in values],
 )
-def test_what_an_amount_is_measured_in_may_stand_in_the_field_beside_it(value, beside, sentence, expected):
+def test_the_unit_of_an_amount_may_be_in_the_field_beside_it(value, beside, sentence, expected):
     record = {"decision_id": "d", "events": {"check": {"amount": value, **beside}}}
     item = {"statement": sentence, "source": "events.check.amount"}
     findings = findings_of(values, record, decision_summary=[], inputs_used=[], main_factors=[item])
@@ -309,7 +309,7 @@ def test_no_other_way_to_write_a_number_or_name_hides_it(value, sentence, expect
         ("fr", "Autre Banque", "Exemple Banque a refusé.", ["Exemple Banque"]),
     ],
 )
-def test_nor_does_any_in_another_language(language, value, sentence, expected):
+def test_no_spelling_in_another_language_hides_a_value(language, value, sentence, expected):
     assert named(value, sentence, language) == expected
 
 
@@ -332,7 +332,7 @@ def test_nor_does_any_in_another_language(language, value, sentence, expected):
         ("fr", 12, "Il y a une douzaine de retards.", "retards"),
     ],
 )
-def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, sentence, field):
+def test_a_value_of_the_field_may_be_in_these_spellings_too(language, value, sentence, field):
     assert named(value, sentence, language, field) == []
 
 
@@ -345,7 +345,7 @@ def test_and_what_the_field_has_may_be_said_in_these_ways_too(language, value, s
 @example({"decided_at": {"rate": 10, "name": "\u202a\u202c"}}, ("general", "en"))
 @example({"outcome": {"principal_factors": [{"factor": "60DaysLate"}, {"factor": "1A"}]}}, ("general", "en"))
 @example({"outcome": {"principal_factors": [{"factor": "0.1"}]}}, ("ca_qc_12_1", "fr"))
-def test_no_draft_says_what_its_fields_do_not_have(record: dict, under: tuple[str, str]):
+def test_no_draft_states_a_value_its_fields_lack(record: dict, under: tuple[str, str]):
     pack, language = under
     assert findings_of(values, record, pack, language) == []
 
@@ -414,7 +414,7 @@ WORDS = st.sampled_from(
 
 @settings(max_examples=9, deadline=None)
 @given(st.sampled_from(LANGUAGES), st.one_of(PROSE, WORDS))
-def test_looking_for_what_a_field_does_not_have_grows_as_the_sentence_does(language, pattern):
+def test_checking_values_grows_as_the_sentence_does(language, pattern):
     names = [{"name": f"Bank {number}"} for number in range(100)]
     record = {"decision_id": "d", "outcome": {"action": "denied"}, "x": {"text": pattern, "banks": names}}
 

@@ -22,7 +22,7 @@ def kinds(value: str, **outcome: object) -> set[str]:
         'Your <a href="https://x.example">income</a> is too low.', "<P>INCOME TOO LOW</P>",
     ],
 )  # fmt: skip
-def test_what_is_made_for_programs_is_warned_of(value):
+def test_text_for_programs_warns(value):
     assert "markup" in kinds(value)
 
 
@@ -34,7 +34,7 @@ def test_what_is_made_for_programs_is_warned_of(value):
         "The rent is 5 % of <your> income.", "Your score 5**2 is odd income.", "Income of $300 a month.",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_it_is_not(value):
+def test_text_that_only_resembles_markup_does_not_warn(value):
     assert "markup" not in kinds(value)
 
 
@@ -49,7 +49,7 @@ def words(number: int) -> str:
     return "Income " + "and rent " * ((number - 2) // 2) + "late " * (number % 2) + "differ."
 
 
-def test_a_sentence_of_more_than_forty_words_is_warned_of_with_their_number():
+def test_a_sentence_of_more_than_forty_words_is_warned_about_with_their_number():
     assert "long_sentence" not in kinds(words(40))
     record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": [words(41)]}}
     (warning,) = warned("long_sentence", warnings_of(record))
