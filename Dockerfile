@@ -37,7 +37,9 @@ ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     STATIC_ROOT=/app/static \
-    DATA_DIR=/data
+    DATA_DIR=/data \
+    REMAP_SIGTERM=SIGQUIT
+# SIGTERM makes a Celery worker interrupt its task after 20 s. It would wait for its end otherwise.
 # The service writes only below /data: keys, and records with the filesystem vault. The user is a number, because
 # Kubernetes cannot verify that a named user is not root.
 RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
