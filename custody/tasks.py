@@ -3,7 +3,7 @@ import time
 from config.celery import wake
 from config.periodic import periodic
 from custody import services
-from custody.services import damage_alerts, fsck
+from custody.services import fsck
 
 _SECONDS = 5
 """Length of a slice. Other tasks of the queue run between slices."""
@@ -65,7 +65,7 @@ def inspect_custody() -> None:
 @periodic(60, queue="mail")
 def send_damage_alerts() -> None:
     """Mail owners that records of theirs are damaged. Started by new damage, and on schedule."""
-    damage_alerts.send_damage_alerts()
+    services.send_damage_alerts()
 
 
 @periodic(60, queue="custody")

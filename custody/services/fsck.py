@@ -20,7 +20,7 @@ from config.leases import LeaseLost
 from custody import inspection
 from custody.inspection import Finding, Step
 from custody.inspection_models import LONG_AGO, Damage, Inspection
-from custody.services.damage_alerts import alert_owners
+from custody.services.custody_alerts import queue_damage_alerts
 
 log = structlog.get_logger("custody")
 
@@ -113,7 +113,7 @@ class _Saving:
             new = [finding for finding in damaged if self._note(finding)]
             self._save("stage", "after", "counts", "unchecked", "began_at")
             if new:
-                alert_owners(self.row.organization_id)
+                queue_damage_alerts(self.row.organization_id)
         for finding in new:
             organization = str(self.row.organization_id or "")
             log.error("custody is damaged", organization=organization, kind=finding.kind, name=finding.name)

@@ -19,8 +19,7 @@ from custody import vaults
 from custody.inspection_models import Damage, DamageAlert, Inspection
 from custody.keys import keyrings
 from custody.models import Disposal, Entry, Key, SealedObject, object_key
-from custody.services import fsck
-from custody.services.damage_alerts import send_damage_alerts
+from custody.services import fsck, send_damage_alerts
 from decisions.models import Decision
 from notices.models import Notice, NoticeRevision, SealedNotice
 from tests.disposals import dispose_of

@@ -14,7 +14,7 @@ from custody import services, vaults
 from custody.clouds import vault as cloud
 from custody.clouds.vault import Locks
 from custody.models import Entry, WaitingObject
-from custody.services import reconciler, storage_alerts
+from custody.services import reconciler, storage_watch
 from custody.vaults import ObjectMissing, VaultUnavailable
 from tests.custody.cloud_storage import PROVIDERS
 from tests.support.web_server import Reply, json_reply
@@ -209,8 +209,8 @@ def test_an_object_that_claims_to_be_huge_is_not_read(storage_of, use_storage, o
 def test_slow_buckets_do_not_block_the_worker_that_watches_them(storage_of, use_storage, organization, monkeypatch):
     use_storage(organization, storage_of("gcp"))
     probed = []
-    monkeypatch.setattr(storage_alerts, "_probe", lambda vault: probed.append(vault) or "slow")
-    monkeypatch.setattr(storage_alerts, "_SECONDS", 0)
+    monkeypatch.setattr(storage_watch, "_probe", lambda vault: probed.append(vault) or "slow")
+    monkeypatch.setattr(storage_watch, "_SECONDS", 0)
     assert (services.watch_targets(), probed) == (0, [])
-    monkeypatch.setattr(storage_alerts, "_SECONDS", 20)
+    monkeypatch.setattr(storage_watch, "_SECONDS", 20)
     assert (services.watch_targets(), len(probed)) == (1, 1)

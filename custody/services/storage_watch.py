@@ -1,4 +1,4 @@
-"""Probes of organizations' storage, and mail to owners when it fails."""
+"""Probes of organizations' storage, which note when it fails and when it answers again."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,13 +11,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from accounts import mail, selectors
-from accounts.models import Organization
-from accounts.roles import Permission
-from config import db, leases
-from config.celery import wake
+from config import db
 from custody import vaults
-from custody.models import StorageAlert, StorageOutage, StorageTarget, WaitingObject
+from custody.models import StorageTarget, WaitingObject
+from custody.services.custody_alerts import queue_storage_alerts
 from custody.vaults import Vault, VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -50,11 +47,6 @@ def watch_targets() -> int:
     return sum(bool(reason) for reason in reasons)
 
 
-def send_storage_alerts() -> int:
-    """Mail the waiting alerts. Returns how many were sent."""
-    return mail.deliver(StorageAlert.objects.unscoped("the clock's sweep serves every organization"), _send)
-
-
 def _vault(target: StorageTarget) -> Vault | VaultUnavailable:
     try:
         return vaults.of(target.pk)
@@ -81,34 +73,10 @@ def _note_failure(target: StorageTarget, reason: str) -> None:
             target.outages.filter(pk=last.pk).update(ended_at=None, reason=reason[:500])
             return
         outage = target.outages.create(reason=reason[:500])
-        members = selectors.members_who_may(cast(UUID, target.organization_id), Permission.MANAGE_STORAGE)
-        StorageAlert.objects.bulk_create([StorageAlert(outage=outage, member=member) for member in members])
+        queue_storage_alerts(outage, cast(UUID, target.organization_id))
         log.error("the storage of an organization fails", target=target.pk, reason=reason)
-        wake("custody.tasks.send_storage_alerts")
 
 
 def _note_success(target: StorageTarget) -> None:
     if target.outages.filter(ended_at=None).update(ended_at=timezone.now()):
         log.info("the storage of an organization answers again", target=target.pk)
-
-
-def _send(row: StorageAlert) -> mail.Outcome:
-    outages = StorageOutage.objects.unscoped("the alert's own").select_related("target__organization")
-    outage = outages.get(pk=row.outage_id)
-    lasts = outage.ended_at is None and outage.target.retired_at is None
-    if not (lasts and selectors.may(row.member, Permission.MANAGE_STORAGE)):
-        return mail.NOT_SENT
-    leases.renew(row, lasts=mail.LEASE)
-    name = cast(Organization, outage.target.organization).name
-    mail.send(
-        "storage_outage",
-        to=row.member.user.email,
-        subject=f"The storage of {' '.join(name.split())} does not take records",
-        context={
-            "organization": name,
-            "storage": outage.target.get_provider_display(),
-            "since": outage.began_at,
-            "reason": outage.reason,
-        },
-    )
-    return mail.Outcome(sent=True)
