@@ -23,7 +23,7 @@ from config.http import strict_json
 from config.http.strict_json import spelling
 from config.wrapped_secrets import MasterKeyWrong, NotImported
 from custody import record_types, selectors, signers, vaults
-from custody.disposal import disposals
+from custody.disposal import disposal_statements
 from custody.keys import keyrings
 from custody.keys.keyrings import KeyMissing
 from custody.keys.kms import KmsUnavailable
@@ -153,7 +153,7 @@ def _disposal_problems(entry: Entry) -> Iterator[str]:
     if row is None:
         yield "No signed disposal says why the record is gone."
     else:
-        disposals.verified(row)
+        disposal_statements.verified(row)
 
 
 def _statement_problems(entry: Entry, body: bytes, opened: Opened, content: dict[str, Any]) -> Iterator[str]:

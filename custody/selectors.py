@@ -18,7 +18,7 @@ from config import db
 from config.errors import DomainError, Fault
 from config.http.timestamps import rfc3339
 from custody import objects, vaults
-from custody.disposal import disposals
+from custody.disposal import disposal_statements
 from custody.keys.keyrings import KeyMissing, Keyring, keyring
 from custody.models import Disposal, Entry, Key, StorageOutage, StorageTarget, WaitingObject
 from custody.sealing import envelope, fields, sealer, statements
@@ -53,7 +53,7 @@ class Disposed(DomainError):
             f"{disposal.policy}. Its receipt and the signed disposal remain."
         )
         self.disposal = disposal
-        self.members = {"disposal": disposals.as_json(disposal)}
+        self.members = {"disposal": disposal_statements.as_json(disposal)}
 
 
 class DisposedConflict(Disposed):
@@ -91,7 +91,7 @@ class Receipt:
             "envelope": envelope.envelope(self.statement, self.signature, self.key_id),
             "payload_salt": self.payload_salt.hex() if self.payload_salt else None,
             "log": "pending",
-            **(disposals.verdict(self.disposal) if self.disposal else {}),
+            **(disposal_statements.verdict(self.disposal) if self.disposal else {}),
         }
 
 
@@ -127,7 +127,7 @@ def receipt(entry: Entry) -> Receipt:
         )
     if entry.state == Entry.State.DISPOSED:
         statements.verified_row(entry)
-        return receipt_of(entry, None, disposals.verified(disposal_of(entry.organization_id, entry.pk)))
+        return receipt_of(entry, None, disposal_statements.verified(disposal_of(entry.organization_id, entry.pk)))
     return receipt_of(entry, opened(entry).secrets.payload_salt)
 
 

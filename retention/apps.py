@@ -7,7 +7,8 @@ class RetentionConfig(AppConfig):
     def ready(self) -> None:
         from accounts.back_office import register_needs, register_page
         from config.change_triggers import watch
-        from custody.disposal import age_sweeps, lock_periods
+        from custody.disposal import age_sweeps
+        from custody.vaults import lock_periods
         from decisions.back_office import register_decision_panel
         from retention import personal_data
         from retention.back_office import start_page

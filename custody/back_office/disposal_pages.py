@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin
 from config import db
-from custody.disposal import disposals
+from custody.disposal import disposal_statements
 from custody.models import Disposal
 from custody.selectors import Disposed
 
@@ -54,14 +54,20 @@ def facts(disposal: Disposal) -> list[tuple[str, str]]:
     labelled = [
         ("disposed of", _time(disposal.disposed_at)),
         ("retention policy", str(disposal.policy)),
-        ("reason", disposals.reason(disposal)),
-        ("state", disposals.state(disposal)),
+        ("reason", disposal_statements.order(disposal).reason),
+        ("state", _progress(disposal)),
         ("problem", disposal.problem),
         ("object locked by its storage until", _time(disposal.kept_until)),
         ("recoverable by the storage's administrator until", _time(disposal.recoverable_until)),
         ("signed with the key", disposal.key_id),
     ]
     return [(label, value) for label, value in labelled if value]
+
+
+def _progress(disposal: Disposal) -> str:
+    if disposal.finished_at:
+        return "finished"
+    return "problem" if disposal.problem else "under way"
 
 
 def _time(moment: datetime | None) -> str:

@@ -19,15 +19,14 @@ from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
 from custody import objects, record_types, selectors, vaults
-from custody.disposal import lock_periods
 from custody.keys.keyrings import keyring
 from custody.models import Entry, Key, WaitingObject
 from custody.record_types import Indexing
 from custody.rows.bulk_finish import finish
 from custody.sealing import sealer
 from custody.sealing.sealer import Damaged, Opened
-from custody.services.reopening import reopen_disposals
-from custody.vaults import ObjectMissing, Vault, VaultUnavailable
+from custody.services.dispose import reopen_disposals
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable, lock_periods
 
 log = structlog.get_logger("custody")
 

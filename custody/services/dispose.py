@@ -176,6 +176,17 @@ def finish_all_disposals() -> None:
             log.error("disposals cannot be finished", organization=str(organization_id), reason=str(error))
 
 
+def reopen_disposals(record_ids: Collection[uuid.UUID]) -> None:
+    """Mark disposals unfinished, so that the records are removed from all storage once more.
+
+    Call it after a put of their copies: a concurrent disposal may have passed that vault already. The disposal then
+    loses its lease, so it cannot finish.
+    """
+    if record_ids:
+        rows = Disposal.objects.unscoped("records of several organizations are put together")
+        rows.filter(pk__in=record_ids).update(finished_at=None, **leases.RELEASED)
+
+
 class _Ends:
     """The end of one batch of disposals."""
 

@@ -11,7 +11,6 @@ from config.changes import Remembered
 from config.group_commit import GroupCommit, Undecided
 from config.single_flight import SingleFlight
 from custody import vaults
-from custody.disposal import lock_periods
 from custody.keys.keyrings import keyring
 from custody.models import WaitingObject
 from custody.rows.bulk_insert import NewRecord, insert
@@ -20,7 +19,7 @@ from custody.services import searching
 from custody.services.complete import Put, mark_stored, put
 from custody.services.group_puts import GroupPuts
 from custody.services.store import StoreResult, Way, take
-from custody.vaults import Vault, storage_targets
+from custody.vaults import Vault, lock_periods, storage_targets
 
 _MAX_REMEMBERED = 4096
 """Organizations whose keys and vault a process keeps in memory."""

@@ -16,12 +16,11 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import Fault
 from custody import objects, selectors, vaults
-from custody.disposal import lock_periods
 from custody.models import Entry
 from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
-from custody.services.reopening import reopen_disposals
-from custody.vaults import ObjectMissing, Vault, VaultUnavailable, storage_targets
+from custody.services.dispose import reopen_disposals
+from custody.vaults import ObjectMissing, Vault, VaultUnavailable, lock_periods, storage_targets
 
 log = structlog.get_logger("custody")
 

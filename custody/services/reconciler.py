@@ -18,7 +18,7 @@ from custody.keys import outages
 from custody.models import Entry, WaitingObject
 from custody.rows.new_records import LEASE
 from custody.services.complete import StoredObject, adopt, complete
-from custody.services.reopening import reopen_disposals
+from custody.services.dispose import reopen_disposals
 from custody.services.sign import sign_queued
 from custody.services.turns import Turns
 from custody.vaults import storage_targets

@@ -10,13 +10,12 @@ from django.db.models import QuerySet
 
 from config import db
 from custody import objects, selectors, vaults
-from custody.disposal import lock_periods
 from custody.models import Entry, SealedObject, object_key
 from custody.rows.lost_records import without_object
 from custody.sealing.sealer import Damaged
 from custody.services.complete import Put, put
-from custody.services.reopening import reopen_disposals
-from custody.vaults import VaultUnavailable
+from custody.services.dispose import reopen_disposals
+from custody.vaults import VaultUnavailable, lock_periods
 
 _BATCH = 500
 log = structlog.get_logger("custody")

@@ -110,7 +110,7 @@ UNGUARDED = {
         "custody.services.dispose.dispose",
         "custody.services.dispose.finish_disposals",
         "custody.services.dispose.write_disposals",
-        "custody.services.reopening.reopen_disposals",
+        "custody.services.dispose.reopen_disposals",
         "custody.services.recalling.recall",
         "custody.services.recalling.recall_earlier",
         "custody.services.searching.choice_key",

@@ -9,9 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 from accounts import callers
 from custody import objects, services, vaults
-from custody.disposal import lock_periods
 from custody.models import Entry, WaitingObject, data_key_key, object_key
 from custody.services import move_records
+from custody.vaults import lock_periods
 from tests.custody.cloud_storage import PROVIDERS
 from tests.custody.removing import RAW, name_in
 
