@@ -193,7 +193,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["config.http.openapi.require_bodies", "config.http.groups.arrange"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "tryItOutEnabled": True},
+    "SWAGGER_UI_SETTINGS": "DOCS_SETTINGS",  # of config/static/drs/docs.js
 }
 
 # Number of reverse proxies in front. Each appends its client's address to this header. The front drops header names

@@ -1,4 +1,5 @@
-"""The API documentation page: it loads nothing from other hosts, and can send requests."""
+"""The API documentation page: a guide, then every operation by subject. It loads nothing from other hosts, and can send
+requests."""
 
 import json
 import re
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.axe import violations, violations_in_light_and_dark
 from tests.browser.service import Service
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -43,6 +45,39 @@ OPEN_ALL = """() => document.querySelectorAll(".opblock").forEach(block => {
 })"""
 
 
+def test_the_page_begins_with_the_guide_and_shows_the_contract_first_in_each_group(page, document):
+    headings = page.get_by_role("heading").all_inner_texts()
+    guide = ["API", "Start here", "Send a record", "Check its receipt", "Draft a notice", "Operations"]
+    groups = page.locator(".opblock-tag").evaluate_all("headings => headings.map(heading => heading.dataset.tag)")
+    assert headings[: len(guide)] == guide
+    assert groups == [tag["name"] for tag in document["tags"]]
+    described = {
+        operation["operationId"]: (groups.index(operation["tags"][0]), not operation.get("x-contract"))
+        for methods in document["paths"].values()
+        for operation in methods.values()
+    }
+    ids = page.locator(".opblock").evaluate_all("blocks => blocks.map(block => block.id.split('-')[2])")
+    assert ids[0] == "ingest_srf"
+    assert [described[operation] for operation in ids] == sorted(described.values())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_accessible_and_fits_a_phone(page, width):
+    page.set_viewport_size({"width": width, "height": 720})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert violations_in_light_and_dark(page) == []
+    page.emulate_media(color_scheme="null")
+
+
+def test_the_guide_needs_no_javascript_and_its_links_work(site, open_page):
+    page = open_page(site, "/docs/", java_script_enabled=False)
+    expect(page.get_by_role("heading", name="Draft a notice")).to_be_visible()
+    expect(page.locator("noscript p")).to_be_visible()  # text locators skip `noscript`
+    links = {link.get_attribute("href") for link in page.get_by_role("link").all()}
+    assert "/v1/openapi.json" in links
+    assert {page.request.get(link).status for link in links} == {200}
+
+
 def test_the_page_shows_every_operation_and_loads_nothing_from_other_hosts(page, site, document):
     # Opening an operation is slow, so only the largest of each method is opened.
     largest: dict[str, tuple[int, str]] = {}
@@ -69,6 +104,7 @@ def test_the_page_can_send_a_request_with_a_key(page, site, document):
     operation.locator(".execute").click()
     operation.locator(".live-responses-table").wait_for()
     assert "shown-on-the-page" in operation.locator(".live-responses-table").inner_text()
+    assert violations(page, rules=["color-contrast"]) == []
 
 
 def show_only(page: Page, document: dict[str, Any], path: str) -> Locator:
