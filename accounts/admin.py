@@ -29,9 +29,6 @@ from accounts.services.invites import AlreadyMember
 from accounts.services.lineage import Made
 from accounts.services.members import LastOwner, RoleOutOfReach
 
-admin.site.site_header = admin.site.site_title = "Decision-Record Service"
-admin.site.index_title = "Back office"
-admin.site.site_url = None  # there is no other site
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
 _SENT_BEFORE = (

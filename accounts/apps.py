@@ -1,8 +1,15 @@
 from django.apps import AppConfig
+from django.contrib.admin import apps as admin_apps
+
+
+class BackOfficeConfig(admin_apps.AdminConfig):
+    default = False
+    default_site = "accounts.back_office.site.BackOfficeSite"
 
 
 class AccountsConfig(AppConfig):
     name = "accounts"
+    default = True  # this module has two configurations
 
     def ready(self) -> None:
         from accounts import audit_guards, personal_data

@@ -53,7 +53,7 @@ INSTALLED_APPS = [
     "retention",
     "connectors",
     "notices",
-    "django.contrib.admin",
+    "accounts.apps.BackOfficeConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -241,7 +241,6 @@ class ReconsiderationAdmin(OrDisposed):
     search_help_text = "Start of the ID of the reconsideration or of the first decision (case-sensitive)."
     sortable_by = ()
     ordering = ("-received_at", "-pk")
-    change_list_template = "decisions/reconsiderations.html"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reconsideration], search_term: str

@@ -76,7 +76,6 @@ def pages_of_access(browser: Browser, site: Service) -> None:
     sign_in(site, page, OWNER)
     shoot(page, "first-steps", page.get_by_role("banner"), page.get_by_role("region", name="First steps"))
     page.get_by_role("button", name="Dismiss").click()
-    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
     page.set_viewport_size({"width": 1280, "height": 560})
     page.goto("/admin/accounts/auditevent/")
     shoot(page, "audit-trail")
@@ -92,7 +91,6 @@ def page_of_a_connector(browser: Browser, site: Service) -> None:
     page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 480}, color_scheme="light")
     page.goto("/sign-in/")
     sign_in(site, page, OWNER)
-    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
     page.goto("/admin/connectors/connector/")
     page.get_by_role("link", name="Export of mortgage decisions").click()
     page.get_by_role("heading", name="Settings").evaluate(
@@ -106,7 +104,6 @@ def page_of_retention(browser: Browser, site: Service) -> None:
     page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 480}, color_scheme="light")
     page.goto("/sign-in/")
     sign_in(site, page, OWNER)
-    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
     page.goto("/admin/retention/policy/")
     page.get_by_label("Keep decisions for this many days").fill("2")
     page.get_by_role("button", name="Preview what would be deleted").click()

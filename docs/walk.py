@@ -57,7 +57,6 @@ def _signed_in(browser: Browser, site: Service, who: str) -> Page:
     context = browser.new_context(base_url=site.url, viewport={"width": 1200, "height": 800}, color_scheme="light")
     page = context.new_page()
     page.goto("/sign-in/")
-    page.evaluate("localStorage.setItem('django.admin.navSidebarIsOpen', 'false')")
     sign_in(site, page, who)
     return page
 

@@ -5,7 +5,7 @@ class NoticesConfig(AppConfig):
     name = "notices"
 
     def ready(self) -> None:
-        from accounts.back_office import register_charts, register_needs, register_page
+        from accounts.back_office import register_charts, register_counts, register_needs, register_page
         from accounts.demo import register_step
         from config import row_guards
         from custody import record_types
@@ -33,6 +33,7 @@ class NoticesConfig(AppConfig):
         record_warnings.register_record_check(dry_runs.lacking)
         register_needs(dashboard.needs)
         register_charts(dashboard.charts)
+        register_counts(dashboard.menu_counts)
         register_decision_panel(requests.to_write)
         register_decision_panel(dashboard.panel)
         register_review_prompt(requests.review_prompt)

@@ -10,6 +10,7 @@ from accounts.back_office.lists import (
     capped_counts,
     starting_with,
 )
+from accounts.back_office.navigation import register_counts
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
 
@@ -32,6 +33,7 @@ __all__ = [
     "object_url",
     "refusal",
     "register_charts",
+    "register_counts",
     "register_needs",
     "register_page",
     "row_url",

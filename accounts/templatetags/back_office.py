@@ -3,13 +3,13 @@
 from typing import Any
 
 from django import template
-from django.apps import apps
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.utils.text import slugify
 
 from accounts import selectors
-from accounts.back_office import label_of, lists, start_page
+from accounts.back_office import label_of, lists, navigation, start_page
+from accounts.back_office.navigation import Menu
 from accounts.back_office.start_page import Chart, Need
 from accounts.models import Organization
 
@@ -36,6 +36,16 @@ def organizations_of(request: HttpRequest) -> list[Organization]:
 
 
 @register.simple_tag
+def menu_of(request: HttpRequest, opts: Any) -> Menu:
+    """Return the menu of a page, as the operator may see it.
+
+    Args:
+        opts: the options of the model to which the page belongs, or "".
+    """
+    return navigation.menu(request, selectors.current_organization(request), getattr(opts, "label_lower", ""))
+
+
+@register.simple_tag
 def needs_of(request: HttpRequest) -> list[Need]:
     """Return the needs of the current organization."""
     organization = selectors.current_organization(request)
@@ -49,20 +59,14 @@ def charts_of(request: HttpRequest) -> list[Chart]:
     return start_page.charts(request, organization) if organization else []
 
 
-@register.filter
-def daily_work_first(app_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Reverse the order of installation, so that the apps of daily work come before those they build on."""
-    order = [config.label for config in apps.get_app_configs()]
-    return sorted(app_list, key=lambda app: order.index(app["app_label"]), reverse=True)
-
-
 register.filter(label_of)
 
 
 @register.filter
-def capped(count: int) -> str:
-    """Format a `capped_count`: 1,001 becomes "1,000+"."""
-    return f"{min(count, lists.MAX_ROWS):,}{'+' if count > lists.MAX_ROWS else ''}"
+def capped(count: int, limit: int = 0) -> str:
+    """Format a count that stops at `limit` + 1, by default that of lists: 1,001 becomes "1,000+"."""
+    limit = limit or lists.MAX_ROWS
+    return f"{min(count, limit):,}{'+' if count > limit else ''}"
 
 
 @register.inclusion_tag("admin/post_button.html", takes_context=True)
@@ -73,14 +77,14 @@ def post_button(
 
     Args:
         key: the keyboard shortcut.
-        look: "default" for the page's main action. "danger" for an action without undo, which asks for confirmation.
+        look: "primary" for the page's main action. "danger" for an action without undo, which asks for confirmation.
     """
     shown = {"url": url, "label": label, "reason": reason, "key": key, "look": look}
     return {**shown, "why": f"why-{slugify(url)}", "csrf_token": context.get("csrf_token")}
 
 
 @register.inclusion_tag("admin/submit_button.html")
-def submit_button(label: str, reason: str = "", key: str = "", look: str = "default", name: str = "") -> dict[str, Any]:
+def submit_button(label: str, reason: str = "", key: str = "", look: str = "primary", name: str = "") -> dict[str, Any]:
     """Render the button of a form with fields. Its arguments are those of `post_button`.
 
     Args:

@@ -49,7 +49,7 @@ class NoticeAdmin(OrDisposed):
     search_fields = ("decision__decision_id", "decision__subject_reference")
     search_help_text = "Start of a decision ID or reference (case-sensitive)."
     sortable_by = ()  # any other order would read all rows
-    change_list_template = "notices/notices.html"
+    change_list_template = "notices/list.html"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notice], search_term: str
@@ -195,10 +195,8 @@ class NoticeAdmin(OrDisposed):
         writer = caller(request, Permission.DRAFT_NOTICES)
         against = review_page.reason_against_editing(request, notice)
         if request.method != "POST":
-            if against:
-                return self._review(request, notice, against)
-            return self._editor(request, Editor(notice, page=request.GET.get("page", "")))
-        editor = Editor(notice, request.POST, request.POST.get("page", ""))
+            return self._review(request, notice, against) if against else self._editor(request, Editor(notice))
+        editor = Editor(notice, request.POST)
         if against:
             return self._editor(request, editor, f"{against} What you typed is not saved.", 409)
         if not editor.names_revision:

@@ -17,7 +17,7 @@ from notices.models import Delivery, Notice
 from notices.warnings import ApprovalWarning
 
 State = Notice.State
-MAIN = "default"
+MAIN = "primary"
 """The look of a page's main button."""
 Entered = Mapping[str, Any]
 Done = tuple[Notice, str]

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.back_office import Bar, Chart, Need, capped_count, capped_counts, lists, may_look, refusal
+from accounts.back_office import Bar, Chart, Need, capped_count, capped_counts, lists, may_look, navigation, refusal
 from accounts.models import Organization
 from accounts.roles import Permission
 from decisions.back_office import Panel
@@ -40,6 +40,17 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
             untold,
             f"{page}?state=to_be_told",
         )
+
+
+def menu_counts(request: HttpRequest, organization: Organization) -> dict[str, int]:
+    """Return the counts of the menu: unsent notices, requests without an answer, and approved notices."""
+    notices = Notice.objects.for_organization(organization)
+    waiting = {
+        "to_do": notices.filter(state__in=Notice.UNSENT),
+        "requests": selectors.unfinished_requests(organization.pk),
+        "to_deliver": notices.filter(state=Notice.State.APPROVED),
+    }
+    return dict(zip(waiting, capped_counts(waiting.values(), navigation.MAX_SHOWN), strict=True))
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:

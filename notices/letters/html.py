@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import segno
+from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
 from notices.letters.letter import Letter
@@ -31,7 +32,8 @@ def style_hash() -> str:
 
 @cache
 def style() -> str:
-    return _STYLE.read_text("utf-8")
+    """Return the style of a letter, which begins with the variables of all pages."""
+    return Path(str(finders.find("drs/variables.css"))).read_text("utf-8") + _STYLE.read_text("utf-8")
 
 
 def document(letter: Letter, css: str) -> str:

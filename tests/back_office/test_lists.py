@@ -62,7 +62,7 @@ def test_a_list_takes_the_same_queries_for_one_row_and_for_ten(api, signed_in, s
     more(range(1, 10))
     for path in LISTS:
         with subtests.test(path):
-            assert queries(path) == with_one[path] <= 20
+            assert queries(path) == with_one[path] <= 21
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_count_reads_only_up_to_its_limit(api, signed_in, capped_at_three):
         assert ("3+ decisions" in shown) == (number + 1 > 3)
     with statements() as captured:
         browser.get(DECISIONS)
-    counts = [query["sql"] for query in captured if "COUNT(" in query["sql"]]
+    counts = [query["sql"] for query in captured if "COUNT(" in query["sql"] and "notices_notice" not in query["sql"]]
     assert len(counts) == 1
     assert "LIMIT 4" in counts[0]
 
@@ -276,10 +276,10 @@ def test_lists_pages_and_filters_use_the_same_labels(api, signed_in):
     event = AuditEvent.objects.filter(organization=api.organization).latest("pk")
     shown = browser.get(AUDIT).content.decode()
     page = browser.get(f"{AUDIT}{event.pk}/change/").content.decode()
-    assert re.findall(r"<summary>(.*?)</summary>", shown) == ["Time", "Event", "By", "About", "About (id)"]
-    assert re.findall(r'<div class="text"><span>(.*?)</span>', shown) == ["Time", "Event", "By", "About"]
+    assert re.findall(r"<summary>(.*?)</summary>", shown)[1:] == ["Time", "Event", "By", "About", "About (id)"]
+    assert re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', shown) == ["Time", "Event", "By", "About"]
     assert re.findall(r"<dt>(.*?)</dt>", page)[:3] == ["Time", "Event", "By"]
-    assert re.findall(r"<summary>(.*?)</summary>", browser.get(DECISIONS).content.decode()) == [
+    assert re.findall(r"<summary>(.*?)</summary>", browser.get(DECISIONS).content.decode())[1:] == [
         "Kind", "Received", "Decided", "Action", "System name",
     ]  # fmt: skip
 

@@ -34,7 +34,7 @@ def reasons(answer):
 
 def message(browser):
     """Return the message that the next page shows."""
-    match = re.search(r'<ul class="messagelist">\s*<li[^>]*>(.*?)</li>', browser.get("/admin/").content.decode(), re.S)
+    match = re.search(r'<p class="message [a-z]+"[^>]*>(.*?)</p>', browser.get("/admin/").content.decode(), re.S)
     return unescape(match.group(1).strip())
 
 

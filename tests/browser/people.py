@@ -31,7 +31,7 @@ def accept(site: Service, page: Page, address: str) -> None:
 
 def sign_in(site: Service, page: Page, address: str = OWNER) -> None:
     enter(page, ask_for_code(site, page, address))
-    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+    expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
 
 
 def another(code: str) -> str:

@@ -75,7 +75,7 @@ def test_the_first_steps_can_be_done_and_dismissed(site, open_page):
         panel.get_by_role("listitem").filter(has_text=step).get_by_role("button", name="Done").click()
         expect(panel.locator("li.done").filter(has_text=step)).to_be_visible()
     panel.get_by_role("button", name="Dismiss").click()
-    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+    expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
     expect(panel).to_have_count(0)
 
 
@@ -84,7 +84,7 @@ def test_the_back_office_links_to_the_sessions_and_signs_out(site, open_page):
     page.get_by_role("link", name="Your sessions").click()
     expect(page.get_by_role("heading", name="Where you are signed in")).to_be_visible()
     page.get_by_role("link", name="To the back office").click()
-    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 

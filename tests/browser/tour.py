@@ -46,7 +46,7 @@ def _pages(site: Service, page: Page, newcomer: str) -> Iterator[str]:
     yield "second factor, enrolling"
     app = pyotp.TOTP(page.locator("code.secret").inner_text())
     enter(page, app.now(), "Confirm")
-    expect(page.get_by_role("heading", name="Back office")).to_be_visible()
+    expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
     yield "first steps"
     page.goto("/account/sessions/")
     yield "sessions"

@@ -331,7 +331,7 @@ def test_a_browser_shows_it_under_a_strict_policy_and_axe_finds_nothing(browser,
     answer = {"body": letters.render_html(letter(mark=mark)), "content_type": "text/html; charset=utf-8"}
     shown.route("**/letter", lambda route: route.fulfill(**answer, headers={"Content-Security-Policy": policy}))
     shown.goto("https://letters.example/letter")
-    assert shown.evaluate("getComputedStyle(document.querySelector('h2')).color") == "rgb(29, 78, 95)"
+    assert shown.evaluate("getComputedStyle(document.querySelector('h2')).color") == "rgb(23, 84, 107)"
     assert shown.evaluate("document.documentElement.scrollWidth") == width
     assert complaints == []
     # axe is injected through the debugger, which a content security policy cannot forbid.
