@@ -18,7 +18,7 @@ def packs_are_valid(**_: Any) -> list[CheckMessage]:
 
 @register()
 def languages_have_words(**_: Any) -> list[CheckMessage]:
-    """Report languages of packs without words for sentences, letter frame, public page or mails."""
+    """Report languages of packs without words for sentences, letter frame, public page, mails or warnings."""
     return [] if _problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
 
 
@@ -41,7 +41,7 @@ def _problems() -> Sequence[str]:
 
 def _missing() -> Iterator[str]:
     spoken = {packs.base_language(language) for pack in packs.packs().values() for language in pack.languages}
-    for part in ("localization", "letters", "public", "mails"):
+    for part in ("localization", "letters", "public", "mails", "wording"):
         for language in sorted(spoken):
             if not (DIRECTORY / part / f"{language}.toml").is_file():
                 yield f"notices/{part}/{language}.toml"

@@ -427,10 +427,12 @@ def test_ambiguous_conditions_are_refused(words: str):
 
 # ── languages ──
 
+_PARTS = ("localization", "letters", "public", "mails", "wording")
 
-@pytest.mark.parametrize("part", ["localization", "letters", "public", "mails"])
+
+@pytest.mark.parametrize("part", _PARTS)
 def test_an_incomplete_language_stops_the_start(monkeypatch, tmp_path: Path, part: str):
-    for name in ("localization", "letters", "public", "mails"):
+    for name in _PARTS:
         shutil.copytree(CHECKOUT / "notices" / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py"))
     monkeypatch.setattr(checks, "DIRECTORY", tmp_path)
     assert checks.languages_have_words() == []
