@@ -1,11 +1,11 @@
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, RootModel
 from pydantic_core import PydanticKnownError
 
 from config.http.cursors import Page
-from config.http.schemas import Answer, QueryString, RequestBody, Text
-from config.http.timestamps import Moment
+from config.http.schemas import SAME_OBJECT, Answer, Id, QueryString, RequestBody, Text, TextOrNull
+from config.http.timestamps import Moment, Timestamp
 from custody.schemas import DisposalOut, Envelope
 
 
@@ -23,36 +23,36 @@ class DecisionQuery(Page):
 
 
 class System(Answer):
-    name: str | None
-    version: str | None
+    name: TextOrNull = Field(validation_alias="system_name")
+    version: TextOrNull = Field(validation_alias="system_version")
 
 
 class Subject(Answer):
-    reference: str | None
+    reference: TextOrNull = Field(validation_alias="subject_reference")
 
 
 class DecisionOut(Answer):
     decision_id: str
-    record_id: str
+    record_id: Id = Field(validation_alias="pk")
     kind: str
     source: str
-    received_at: str
-    decided_at: str | None
-    action: str | None
-    system: System
-    subject: Subject
-    custody: str
-    current_action: str | None
+    received_at: Timestamp
+    decided_at: Timestamp | None
+    action: TextOrNull
+    system: System = Field(validation_alias=SAME_OBJECT)
+    subject: Subject = Field(validation_alias=SAME_OBJECT)
+    custody: str = Field(validation_alias=AliasPath("record", "state"))
+    current_action: TextOrNull
     latest_reconsideration: str | None
     latest_outcome: str | None
 
 
 class Reconsideration(Answer):
     decision_id: str
-    reconsiders: str
-    received_at: str
-    outcome: str
-    new_action: str | None
+    reconsiders: str = Field(validation_alias=AliasPath("reconsiders", "decision_id"))
+    received_at: Timestamp
+    outcome: str = Field(validation_alias="review_outcome")
+    new_action: TextOrNull = Field(validation_alias="action")
     reviewer: str
     reviewer_authority: str
 
@@ -61,7 +61,7 @@ class DecisionDetail(DecisionOut):
     """`reconsiders` and `first_record_id` are set for a reconsideration; `history` is the chain, oldest first."""
 
     reconsiders: str | None
-    first_record_id: str | None
+    first_record_id: Id | None = Field(validation_alias="first_id")
     history: list[Reconsideration]
 
 
@@ -192,7 +192,7 @@ class DryRunOut(Answer):
 
     dry_run: bool
     decision_id: str
-    would_be: str
+    would_be: str = Field(validation_alias="status")
     warnings: list[RecordWarningOut]
 
 

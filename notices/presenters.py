@@ -1,4 +1,4 @@
-"""Presenters of notices and their parts for the API."""
+"""Answers of the API that combine a notice with its check."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,33 +9,16 @@ from notices import check_results, follow_up, selectors
 from notices.check_results import CheckResult
 from notices.deadlines import Deadline
 from notices.letters import render_html, render_text
-from notices.models import AuthorityGrant, Delivery, Notice, NoticeRevision, ReviewRequest, Step
+from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
 from notices.previews import Preview
 from notices.readability import Readabilities, Readability, readability_of
-from notices.schemas import LetterFormat
+from notices.schemas import LetterFormat, NoticeSummary
 from notices.services import stored_checks
 from notices.untold import Untold
 
 _LETTERS = {"html": render_html, "text": render_text}
 _WORDS_NOT_NAMED = "Words not named: the approval did not say which revision had been read."
-
-
-def summary(notice: Notice) -> dict[str, Any]:
-    """Return a notice as lists show it."""
-    return {
-        "notice_id": str(notice.pk),
-        "decision_id": notice.decision.decision_id,
-        "state": notice.state,
-        "pack": notice.pack,
-        "pack_version": notice.pack_version,
-        "language": notice.language,
-        "due_at": rfc3339(notice.due_at),
-        "holder": notice.holder.user.email if notice.holder else None,
-        "supersedes": str(notice.supersedes_id) if notice.supersedes_id else None,
-        "created_at": rfc3339(notice.created_at),
-        "created_by": notice.created_by,
-    }
 
 
 def detail(notice: Notice) -> dict[str, Any]:
@@ -48,7 +31,7 @@ def detail(notice: Notice) -> dict[str, Any]:
     sealed = getattr(notice, "sealed", None)
     delivered_at = selectors.delivered_at(notice)
     return {
-        **summary(notice),
+        **NoticeSummary.of(notice).model_dump(),
         "recipient": notice.recipient,
         "revision": revision.number,
         "content": revision.content,
@@ -141,98 +124,6 @@ def readability(measured: Readability) -> dict[str, Any]:
         "words_per_sentence": round(measured.words_per_sentence, 1),
         "longest": measured.longest,
         "flesch": None if measured.flesch is None else round(measured.flesch, 1),
-    }
-
-
-def revision(row: NoticeRevision) -> dict[str, Any]:
-    return {
-        "revision": row.number,
-        "digest": row.digest,
-        "content": row.content,
-        "not_applicable": row.not_applicable,
-        "author": f"{row.author_kind} {row.author_label}",
-        "created_at": rfc3339(row.created_at),
-    }
-
-
-def step(row: Step) -> dict[str, Any]:
-    return {
-        "kind": row.kind,
-        "revision": row.revision.number,
-        "by": row.actor_label,
-        "reason": row.reason,
-        "at": rfc3339(row.created_at),
-    }
-
-
-def delivery(row: Delivery) -> dict[str, Any]:
-    return {
-        "delivery_id": str(row.pk),
-        "channel": row.channel,
-        "address": row.address,
-        "reference": row.reference,
-        "letter_digest": row.letter_digest or None,
-        "recorded_by": row.recorded_by,
-        "recorded_at": rfc3339(row.created_at),
-        "delivered_at": rfc3339(row.delivered_at),
-        "returned_at": rfc3339(row.returned_at),
-        "returned_because": row.returned_because,
-    }
-
-
-def grant(row: AuthorityGrant) -> dict[str, Any]:
-    return {
-        "grant_id": str(row.pk),
-        "email": row.user.email,
-        "authority": row.authority,
-        "packs": row.packs,
-        "valid_from": row.valid_from.isoformat(),
-        "valid_to": row.valid_to.isoformat() if row.valid_to else None,
-        "evidence": row.evidence,
-        "granted_by": row.granted_by,
-        "created_at": rfc3339(row.created_at),
-        "revoked_at": rfc3339(row.revoked_at),
-    }
-
-
-def review_request(row: ReviewRequest) -> dict[str, Any]:
-    """Return a request with its answer, as lists show it."""
-    return {
-        "review_request_id": str(row.pk),
-        "notice_id": str(row.notice_id),
-        "decision_id": row.notice.decision.decision_id,
-        "state": row.state,
-        "received_at": rfc3339(row.received_at),
-        "due_at": rfc3339(row.due_at),
-        "answered_at": rfc3339(row.answered_at),
-        "answered_by": row.answered_by,
-        "told_at": rfc3339(row.told_at),
-        "told_by": str(row.told_by_id) if row.told_by_id else None,
-        "closed_at": rfc3339(row.closed_at),
-        "closed_by": row.closed_by,
-        "closed_because": row.closed_because,
-    }
-
-
-def review_request_with_words(row: ReviewRequest) -> dict[str, Any]:
-    """Return a request with the person's message, for members who may answer it."""
-    return {**review_request(row), "message": row.message, "email": row.email}
-
-
-def pack(row: Pack) -> dict[str, Any]:
-    return {
-        "pack": row.id,
-        "version": row.version,
-        "digest": row.digest,
-        "framework": row.framework,
-        "legal_status": row.legal_status,
-        "advisory": row.advisory,
-        "effective_from": row.effective_from.isoformat(),
-        "effective_to": row.effective_to.isoformat() if row.effective_to else None,
-        "languages": list(row.languages),
-        "retention_days": row.retention_days,
-        "placeholders": list(row.settings),
-        "sources": [source.model_dump(mode="json", exclude={"id"}) for source in row.sources],
     }
 
 

@@ -1,15 +1,17 @@
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, with_config
+from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, with_config
 
+from accounts.models import Member
 from accounts.schemas import LooseningOut
 from config.http.cursors import Page
 from config.http.numbers import WHOLE
-from config.http.schemas import Answer, QueryString, RequestBody, Text
-from config.http.timestamps import DayInBody, MomentInBody
+from config.http.schemas import SAME_OBJECT, Answer, Id, QueryString, RequestBody, Text, TextOrNull
+from config.http.timestamps import Day, DayInBody, MomentInBody, Timestamp
 from config.visible_text import Visible
 from decisions.records import Identified
 from notices.letters import recipient
+from notices.models import NoticeRevision
 from notices.packs import directories
 from notices.record_paths import MOST_SOURCE
 from notices.sensitive import LONGEST_FIELD_NAME, MOST_FIELD_NAMES
@@ -234,17 +236,21 @@ class NoticeSettingsOut(Answer):
     loosenings: list[LooseningOut]
 
 
+def _mail_address(member: Member | None) -> str | None:
+    return member.user.email if member else None
+
+
 class NoticeSummary(Answer):
-    notice_id: str
-    decision_id: str
+    notice_id: Id = Field(validation_alias="pk")
+    decision_id: str = Field(validation_alias=AliasPath("decision", "decision_id"))
     state: str
     pack: str
     pack_version: str
     language: str
-    due_at: str | None
-    holder: str | None
-    supersedes: str | None
-    created_at: str
+    due_at: Timestamp | None
+    holder: Annotated[str | None, BeforeValidator(_mail_address)]
+    supersedes: Id | None = Field(validation_alias="supersedes_id")
+    created_at: Timestamp
     created_by: str
 
 
@@ -375,21 +381,25 @@ class ChecklistOut(Checked):
     revision: int
 
 
+def _author(revision: NoticeRevision) -> str:
+    return f"{revision.author_kind} {revision.author_label}"
+
+
 class RevisionOut(Answer):
-    revision: int
+    revision: int = Field(validation_alias="number")
     digest: str
     content: dict[str, Any]
     not_applicable: dict[str, str]
-    author: str
-    created_at: str
+    author: Annotated[str, BeforeValidator(_author)] = Field(validation_alias=SAME_OBJECT)
+    created_at: Timestamp
 
 
 class StepOut(Answer):
     kind: str
-    revision: int
-    by: str
+    revision: int = Field(validation_alias=AliasPath("revision", "number"))
+    by: str = Field(validation_alias="actor_label")
     reason: str
-    at: str
+    at: Timestamp = Field(validation_alias="created_at")
 
 
 class HistoryOut(Answer):
@@ -400,15 +410,15 @@ class HistoryOut(Answer):
 
 
 class DeliveryOut(Answer):
-    delivery_id: str
+    delivery_id: Id = Field(validation_alias="pk")
     channel: str
     address: str
     reference: str
-    letter_digest: str | None
+    letter_digest: TextOrNull
     recorded_by: str
-    recorded_at: str
-    delivered_at: str | None
-    returned_at: str | None
+    recorded_at: Timestamp = Field(validation_alias="created_at")
+    delivered_at: Timestamp | None
+    returned_at: Timestamp | None
     returned_because: str
 
 
@@ -417,16 +427,16 @@ class DeliveryList(Answer):
 
 
 class GrantOut(Answer):
-    grant_id: str
-    email: str
+    grant_id: Id = Field(validation_alias="pk")
+    email: str = Field(validation_alias=AliasPath("user", "email"))
     authority: str
     packs: list[str]
-    valid_from: str
-    valid_to: str | None
+    valid_from: Day
+    valid_to: Day | None
     evidence: str
     granted_by: str
-    created_at: str
-    revoked_at: str | None
+    created_at: Timestamp
+    revoked_at: Timestamp | None
 
 
 class GrantList(Answer):
@@ -438,17 +448,17 @@ class ReviewRequestOut(Answer):
     """`open` until a reconsideration is recorded, `to_be_told` until a letter about it is delivered, then `answered`;
     or `closed` with a reason. `answered_by` is the reconsideration's decision id, `told_by` the id of that letter."""
 
-    review_request_id: str
-    notice_id: str
-    decision_id: str
+    review_request_id: Id = Field(validation_alias="pk")
+    notice_id: Id
+    decision_id: str = Field(validation_alias=AliasPath("notice", "decision", "decision_id"))
     state: str
-    received_at: str
-    due_at: str | None
-    answered_at: str | None
+    received_at: Timestamp
+    due_at: Timestamp | None
+    answered_at: Timestamp | None
     answered_by: str | None
-    told_at: str | None
-    told_by: str | None
-    closed_at: str | None
+    told_at: Timestamp | None
+    told_by: Id | None = Field(validation_alias="told_by_id")
+    closed_at: Timestamp | None
     closed_by: str
     closed_because: str
 
@@ -467,22 +477,22 @@ class SourceOut(Answer):
     citation: str
     url: str
     quote: str
-    read_on: str
+    read_on: Day
     reading: str
 
 
 class PackOut(Answer):
-    pack: str
+    pack: str = Field(validation_alias="id")
     version: str
     digest: str
     framework: str
     legal_status: str
     advisory: bool
-    effective_from: str
-    effective_to: str | None
+    effective_from: Day
+    effective_to: Day | None
     languages: list[str]
     retention_days: int
-    placeholders: list[str]
+    placeholders: list[str] = Field(validation_alias="settings")
     sources: list[SourceOut]
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -14,6 +13,7 @@ from config.errors import Invalid
 from config.http.schemas import Answer, QueryString
 
 Row = TypeVar("Row", bound=Model)
+Shown = TypeVar("Shown", bound=Answer)
 
 
 class Page(QueryString):
@@ -21,14 +21,12 @@ class Page(QueryString):
     cursor: Annotated[str, Field(max_length=200, description="`next_cursor` of the page before.")] = ""
 
 
-def paginate(
-    rows: QuerySet[Row], page: Page, *, moment: str, show: type[Answer] | Callable[[Row], dict[str, Any]]
-) -> Answer | dict[str, Any]:
+def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: type[Shown]) -> Shown:
     """Return one page of `rows` and the cursor of the next, in one query.
 
     Args:
         moment: the datetime column that orders the rows, newest first; the primary key breaks ties.
-        show: the model of the list, or what builds the answer's item from a row.
+        show: the model of the list, with `items` and `next_cursor`.
 
     Raises:
         Invalid: this service did not issue the cursor.
@@ -40,10 +38,8 @@ def paginate(
     fetched = list(rows.order_by(f"-{moment}", "-pk")[: page.limit + 1])
     items = fetched[: page.limit]
     more = len(fetched) > page.limit
-    cursor = _encode(getattr(items[-1], moment), items[-1].pk) if more else None
-    if isinstance(show, type) and issubclass(show, Answer):
-        return show.model_validate({"items": items, "next_cursor": cursor})
-    return {"items": [show(row) for row in items], "next_cursor": cursor}  # type: ignore[call-arg]
+    next_cursor = _encode(getattr(items[-1], moment), items[-1].pk) if more else None
+    return show.model_validate({"items": items, "next_cursor": next_cursor})
 
 
 def positions(page: Page, lists: int) -> list[int]:

@@ -54,3 +54,6 @@ def rfc3339(moment: datetime | None) -> str | None:
 
 Timestamp = Annotated[str, BeforeValidator(rfc3339)]
 """A moment in an answer."""
+
+Day = Annotated[str, BeforeValidator(date.isoformat)]
+"""A day in an answer."""

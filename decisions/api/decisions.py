@@ -27,7 +27,7 @@ class Decisions(Resource):
     def list(self, request: Request) -> HttpResponse:
         query = self.query(DecisionQuery)
         rows = selectors.decisions(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="received_at", show=presenters.summary))
+        return answer(paginate(rows, query, moment="received_at", show=DecisionPage))
 
     @operation(
         "get_decision",
@@ -38,7 +38,11 @@ class Decisions(Resource):
         errors=[404, GONE],
     )
     def retrieve(self, request: Request, decision_id: str) -> HttpResponse:
-        return answer(presenters.detail(decision_of(request, decision_id)))
+        decision = decision_of(request, decision_id)
+        history = selectors.history(decision)
+        decision.take_current(history)
+        reconsidered = decision.reconsiders.decision_id if decision.reconsiders else None
+        return answer(DecisionDetail.of(decision, reconsiders=reconsidered, history=history))
 
     @operation(
         "get_decision_record",

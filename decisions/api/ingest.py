@@ -16,7 +16,7 @@ from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT
 from custody.services import Status
 from decisions import presenters, services
-from decisions.schemas import BatchLine, BatchQuery, IngestAnswer, IngestQuery, Queued, ReceiptOut
+from decisions.schemas import BatchLine, BatchQuery, DryRunOut, IngestAnswer, IngestQuery, Queued, ReceiptOut
 
 log = structlog.get_logger("decisions")
 
@@ -45,7 +45,7 @@ class Ingest(Resource):
     def one(self, request: Request) -> HttpResponse:
         caller, raw = caller_of(request), body.read(request)
         if request.query_params and self._is_dry_run(request):
-            return answer(presenters.dry_run(services.dry_run(caller=caller, raw=raw)))
+            return answer(DryRunOut.of(services.dry_run(caller=caller, raw=raw), dry_run=True))
         acceptance = services.ingest(caller=caller, raw=raw, source="api")
         if acceptance.receipt is None:
             return answer(presenters.queued(acceptance.decision_id, acceptance.record_id), 202)

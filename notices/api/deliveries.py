@@ -8,7 +8,7 @@ from accounts.roles import Permission
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
 from custody.schemas import CONFLICT, GONE
-from notices import presenters, selectors, services
+from notices import selectors, services
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.models import Delivery
 from notices.schemas import DeliveryIn, DeliveryList, DeliveryOut, ReasonIn
@@ -27,7 +27,7 @@ class Deliveries(Resource):
     )
     def list(self, request: Request, notice_id: str) -> HttpResponse:
         rows = notice_of(request, notice_id).deliveries.order_by("pk")
-        return answer({"items": [presenters.delivery(row) for row in rows]})
+        return answer(DeliveryList(items=list(rows)))
 
     @operation(
         "deliver_notice",
@@ -44,7 +44,7 @@ class Deliveries(Resource):
         body = self.body(DeliveryIn)
         channel, options = Delivery.Channel(body.channel), body.model_dump(exclude={"channel"})
         delivery = services.deliver(caller=caller_of(request), notice=notice, channel=channel, **options)
-        return answer(presenters.delivery(delivery), status=201)
+        return answer(DeliveryOut.of(delivery), status=201)
 
     @operation(
         "return_notice_delivery",
@@ -59,4 +59,4 @@ class Deliveries(Resource):
         delivery = selectors.delivery(notice_of(request, notice_id), delivery_id)
         reason = self.body(ReasonIn).reason
         delivery = services.record_return(caller=caller_of(request), delivery=delivery, reason=reason)
-        return answer(presenters.delivery(delivery))
+        return answer(DeliveryOut.of(delivery))

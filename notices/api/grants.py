@@ -16,7 +16,7 @@ from config.errors import Invalid
 from config.http.cursors import Page, paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from notices import presenters, selectors, services
+from notices import selectors, services
 from notices.api.parameters import pack_named
 from notices.models import AuthorityGrant
 from notices.schemas import GrantIn, GrantList, GrantOut
@@ -36,7 +36,7 @@ class AuthorityGrants(Resource):
     )
     def list(self, request: Request) -> HttpResponse:
         rows = AuthorityGrant.objects.for_organization(caller_of(request).organization_id).select_related("user")
-        return answer(paginate(rows, self.query(Page), moment="created_at", show=presenters.grant))
+        return answer(paginate(rows, self.query(Page), moment="created_at", show=GrantList))
 
     @operation(
         "grant_authority",
@@ -58,7 +58,7 @@ class AuthorityGrants(Resource):
                 [{"type": "value_error", "loc": ["body", "email"], "msg": "No member has this mail address."}]
             )
         grant = services.grant_authority(caller=caller, member=member, **body.model_dump(exclude={"email"}))
-        return answer(presenters.grant(grant), status=201)
+        return answer(GrantOut.of(grant), status=201)
 
     @operation(
         "revoke_authority_grant",
@@ -71,4 +71,4 @@ class AuthorityGrants(Resource):
     def revoke(self, request: Request, grant_id: int) -> HttpResponse:
         caller = caller_of(request)
         grant = selectors.authority_grant(caller.organization_id, grant_id)
-        return answer(presenters.grant(services.revoke_grant(caller=caller, grant=grant)))
+        return answer(GrantOut.of(services.revoke_grant(caller=caller, grant=grant)))

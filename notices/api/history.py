@@ -7,7 +7,6 @@ from config.http.cursors import cursor_at, positions
 from config.http.json_responses import answer, dump
 from config.http.resources import Resource, operation
 from custody.schemas import GONE
-from notices import presenters
 from notices.api.parameters import NOTICE_ID, notice_of
 from notices.models import NoticeRevision
 from notices.schemas import HistoryOut, HistoryQuery
@@ -38,14 +37,8 @@ class NoticeHistory(Resource):
         more = len(revisions) < len(following) or len(steps) > query.limit
         steps = steps[: query.limit]
         last = (revisions[-1].number if revisions else number, steps[-1].pk if steps else step)
-        return answer(
-            {
-                "notice_id": str(notice.pk),
-                "revisions": [presenters.revision(row) for row in revisions],
-                "steps": [presenters.step(row) for row in steps],
-                "next_cursor": cursor_at(*last) if more else None,
-            }
-        )
+        cursor = cursor_at(*last) if more else None
+        return answer(HistoryOut(notice_id=str(notice.pk), revisions=revisions, steps=steps, next_cursor=cursor))
 
 
 def _page(rows: QuerySet[NoticeRevision]) -> list[NoticeRevision]:

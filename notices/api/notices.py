@@ -58,7 +58,7 @@ class Notices(Resource):
     def list(self, request: Request) -> HttpResponse:
         query = self.query(NoticeQuery)
         rows = selectors.notices(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="created_at", show=presenters.summary))
+        return answer(paginate(rows, query, moment="created_at", show=NoticeList))
 
     @operation(
         "get_notice",

@@ -7,7 +7,7 @@ from accounts.roles import Permission
 from config.http.cursors import paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from notices import presenters, selectors, services
+from notices import selectors, services
 from notices.models import ReviewRequest
 from notices.schemas import ReasonIn, ReviewRequestDetail, ReviewRequestList, ReviewRequestQuery
 
@@ -25,7 +25,7 @@ class ReviewRequests(Resource):
     def list(self, request: Request) -> HttpResponse:
         query = self.query(ReviewRequestQuery)
         rows = selectors.review_requests(caller_of(request).organization_id, query)
-        return answer(paginate(rows, query, moment="received_at", show=presenters.review_request))
+        return answer(paginate(rows, query, moment="received_at", show=ReviewRequestList))
 
     @operation(
         "get_review_request",
@@ -36,7 +36,7 @@ class ReviewRequests(Resource):
         errors=[404],
     )
     def retrieve(self, request: Request, review_request_id: int) -> HttpResponse:
-        return answer(presenters.review_request_with_words(_review_request(request, review_request_id)))
+        return answer(ReviewRequestDetail.of(_review_request(request, review_request_id)))
 
     @operation(
         "close_review_request",
@@ -51,7 +51,7 @@ class ReviewRequests(Resource):
         review_request = _review_request(request, review_request_id)
         reason = self.body(ReasonIn).reason
         services.close_request(caller=caller_of(request), request=review_request, reason=reason)
-        return answer(presenters.review_request_with_words(_review_request(request, review_request_id)))
+        return answer(ReviewRequestDetail.of(_review_request(request, review_request_id)))
 
 
 def _review_request(request: Request, review_request_id: int) -> ReviewRequest:

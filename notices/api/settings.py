@@ -5,7 +5,7 @@ from accounts.authentication import caller_of
 from accounts.roles import Permission
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from notices import models, presenters, selectors, services
+from notices import models, selectors, services
 from notices.api.parameters import pack_named
 from notices.packs import packs
 from notices.schemas import NoticeSettingsIn, NoticeSettingsOut, PackList
@@ -43,7 +43,7 @@ class Packs(Resource):
         answers={200: PackList},
     )
     def list(self, request: Request) -> HttpResponse:
-        return answer({"items": [presenters.pack(pack) for pack in packs().values()]})
+        return answer(PackList(items=list(packs().values())))
 
 
 def _shown(settings: models.NoticeSettings) -> NoticeSettingsOut:
