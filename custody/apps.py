@@ -16,7 +16,7 @@ class CustodyConfig(AppConfig):
 
         personal_data.declare_all()
         watch(Key)
-        watch(StorageTarget, but={"folders_searched"})
+        watch(StorageTarget, but={"folders_searched", "next_folder"})
         row_guards.register(*signed_rows.CUSTODY)
         health.register("vault", vaults.probe)
         health.register("keys", wrapped_secrets.probe)

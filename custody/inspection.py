@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from accounts import audit_seals
 from config import db, master_key, row_guards, triggers
@@ -22,16 +22,16 @@ from config.errors import Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
 from config.wrapped_secrets import MasterKeyWrong, NotImported
-from custody import record_types, selectors, signers, vaults
+from custody import objects, record_types, selectors, signers, vaults
 from custody.disposal import disposal_statements
 from custody.keys import keyrings
 from custody.keys.keyrings import KeyMissing
 from custody.keys.kms import KmsUnavailable
-from custody.models import Disposal, Entry, Key
+from custody.models import Disposal, Entry, Key, StorageTarget
 from custody.record_types import Indexing
 from custody.sealing import fields, sealer, statements, verifier
 from custody.sealing.sealer import Opened
-from custody.vaults import VaultUnavailable, storage_targets
+from custody.vaults import ObjectMissing, VaultUnavailable, storage_targets
 
 BATCH = 100
 MAX_LISTED_AT_ONCE = 10_000  # objects; more are listed in 256 parts, so that the check can save its place in between
@@ -247,17 +247,16 @@ def check_objects(organization_id: uuid.UUID, after: str) -> Iterator[Step]:
     """Find objects in the vaults that have no row, part by part: `after` is a target and a part of it."""
     whole = Entry.objects.for_organization(organization_id)[:MAX_LISTED_AT_ONCE].count() < MAX_LISTED_AT_ONCE
     parts = [""] if whole else [f"{number:02x}/" for number in range(256)]
-    places = [(target.pk, part) for target in storage_targets.all_of(organization_id) for part in parts]
-    names = [f"{target_id} {part}" for target_id, part in places]
+    places = [(target, part) for target in storage_targets.all_of(organization_id) for part in parts]
+    names = [f"{target.pk} {part}" for target, part in places]
     begin = names.index(after) + 1 if after in names else 0
-    for (target_id, part), name in zip(places[begin:], names[begin:], strict=True):
+    for (target, part), name in zip(places[begin:], names[begin:], strict=True):
         prefix = f"{organization_id.hex}/records/{part}"
         try:
-            listed = vaults.of(target_id).list(prefix)
-            for batch in _batches(listed):
-                yield "", _strays(organization_id, target_id, batch)
+            for batch in _batches(vaults.of(target.pk).list(prefix)):
+                yield "", _strays(organization_id, target, batch)
         except VaultUnavailable as error:
-            yield "", [Finding("objects of", target_id, str(error), is_checked=False)]
+            yield "", [Finding("objects of", target.pk, str(error), is_checked=False)]
         yield name, []
 
 
@@ -271,22 +270,46 @@ def _batches(listed: Iterator[str]) -> Iterator[list[str]]:
     yield batch
 
 
-def _strays(organization_id: uuid.UUID, target_id: str, listed: Sequence[str]) -> list[Finding]:
+def _strays(organization_id: uuid.UUID, target: StorageTarget, listed: Sequence[str]) -> list[Finding]:
     ids = {key: _record_id(key) for key in listed}
     entries = Entry.objects.for_organization(organization_id).filter(pk__in=[pk for pk in ids.values() if pk])
     known = dict(entries.values_list("pk", "state"))
     gone = [pk for pk, state in known.items() if state == Entry.State.DISPOSED]
     finished = Disposal.objects.for_organization(organization_id).exclude(finished_at=None)
     left = set(finished.filter(pk__in=gone, kept_until=None).values_list("pk", flat=True))
+    made_elsewhere = _made_elsewhere(entries, target)
     findings = []
     for key, record_id in ids.items():
-        problem = ""
+        name, problem = f"{target.pk} {key}", ""
         if record_id not in known:
             problem = "No row names it."
         elif record_id in left:
             problem = "Its record was disposed of."
-        findings.append(Finding("object", f"{target_id} {key}", problem))
+        elif record_id in made_elsewhere:
+            findings.append(_judged("object", name, partial(_copy_problems, made_elsewhere[record_id], target)))
+            continue
+        findings.append(Finding("object", name, problem))
     return findings
+
+
+def _made_elsewhere(entries: QuerySet[Entry], target: StorageTarget) -> dict[uuid.UUID, Entry]:
+    """Return the records that were stored in other targets at once. An object in this target is then no copy that a
+    move has left."""
+    elsewhere = entries.exclude(target=target).exclude(state=Entry.State.DISPOSED)
+    elsewhere = elsewhere.filter(received_at__gte=F("target__created_at"))
+    if target.retired_at:
+        elsewhere = elsewhere.filter(received_at__gt=target.retired_at)
+    return elsewhere.in_bulk()
+
+
+def _copy_problems(entry: Entry, target: StorageTarget) -> Iterator[str]:
+    """Find an object of another record with the same id: the database was restored and had lost it."""
+    try:
+        body = objects.get(vaults.of(target.pk), entry.organization_id, entry.pk)
+    except ObjectMissing:  # the remains of a destroyed record
+        return
+    if sealer.unpack(body)[0].statement != bytes(entry.statement):
+        yield "Another record of this id is stored elsewhere."
 
 
 def _record_id(key: str) -> uuid.UUID | None:

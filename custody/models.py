@@ -164,6 +164,9 @@ class StorageTarget(models.Model):
     folders_searched = models.PositiveSmallIntegerField(
         default=0, editable=False, help_text="Of 256: those that were compared with our rows since it was retired."
     )
+    next_folder = models.PositiveSmallIntegerField(
+        default=0, editable=False, help_text="The folder with which its search continues, round and round."
+    )
 
     objects = TenantQuerySet.as_manager()
 

@@ -14,7 +14,7 @@ from custody.services.group_store import GroupStore
 from custody.services.keys import ROTATABLE, KeyNotProven, NeverRotated, import_key_file, rotate_key
 from custody.services.moving import Move, move_records, not_at
 from custody.services.recalling import recall
-from custody.services.reconciler import adopt_orphans, reconcile
+from custody.services.reconciler import NotListed, adopt_orphans, reconcile
 from custody.services.repair import Found, outside_the_database, repair_vaults, stored_records
 from custody.services.replay import replay, require_replayed
 from custody.services.searching import search_earlier_targets
@@ -35,6 +35,7 @@ __all__ = [
     "KeyNotProven",
     "Move",
     "NeverRotated",
+    "NotListed",
     "NotThisVault",
     "Status",
     "StorageRefused",

@@ -15,11 +15,10 @@ from custody.keys.keyrings import keyring
 from custody.models import WaitingObject
 from custody.rows.bulk_insert import NewRecord, insert
 from custody.rows.new_records import Place, Submission
-from custody.services import searching
 from custody.services.complete import Put, mark_stored, put
 from custody.services.group_puts import GroupPuts
 from custody.services.store import StoreResult, Way, take
-from custody.vaults import Vault, lock_periods, storage_targets
+from custody.vaults import Vault, lock_periods
 
 _MAX_REMEMBERED = 4096
 """Organizations whose keys and vault a process keeps in memory."""
@@ -79,14 +78,11 @@ class GroupStore:
         return result
 
     def _look_up(self, organization_id: uuid.UUID) -> None:
-        """Remember the way of an organization's records. They go by a thread if a worker signs them, or if earlier
-        targets must be searched for them."""
+        """Remember the way of an organization's records. They go by a thread if a worker signs them."""
         mark = changes.mark()
         keys = keyring(organization_id)
         way = Way(keys, Place.of_new_records(keys))
-        earlier = storage_targets.earlier(organization_id)
-        is_asked = bool(earlier.to_search) or not all(map(searching.is_checked, earlier.searched))
-        if not keys.is_queueing and not is_asked:
+        if not keys.is_queueing:
             vault = vaults.of(way.place.target_id)
             days = lock_periods.days_of(organization_id) if vault.may_lock else None
             way = _GroupWay(keys, way.place, store=self, vault=vault, days=days)

@@ -2,8 +2,7 @@
 
 import math
 import time
-import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 
@@ -11,17 +10,18 @@ import structlog
 from django.db import IntegrityError
 
 from accounts.models import Organization
-from config import db, leases
+from config import leases
 from config.leases import LeaseLost
 from custody import vaults
 from custody.keys import outages
-from custody.models import Entry, WaitingObject
+from custody.models import WaitingObject
 from custody.rows.new_records import LEASE
+from custody.services import searching
 from custody.services.complete import StoredObject, adopt, complete
 from custody.services.dispose import reopen_disposals
 from custody.services.sign import sign_queued
 from custody.services.turns import Turns
-from custody.vaults import storage_targets
+from custody.vaults import VaultUnavailable, storage_targets
 
 log = structlog.get_logger("custody")
 
@@ -61,17 +61,38 @@ def reconcile(limit: int = 500, *, seconds: float = math.inf, retry_now: bool = 
     return finished, remaining
 
 
+class NotListed(VaultUnavailable):
+    """Storage of an organization did not answer. The objects of its other storage were adopted.
+
+    Attributes:
+        adopted: how many.
+    """
+
+    def __init__(self, adopted: int, because: str) -> None:
+        self.adopted = adopted
+        super().__init__(because=because)
+
+
 def adopt_orphans(organization: Organization) -> int:
     """Create the rows of vault objects that have none, for example after a restore of an older database.
 
     Returns:
         How many records were adopted. Objects that do not open under the organization's keys are logged and skipped.
+
+    Raises:
+        NotListed: at the end, if a target did not answer. The others are listed first.
     """
     storage_targets.current(organization.pk)
-    targets = [target.pk for target in storage_targets.all_of(organization.pk)]
-    for target_id in targets:
-        vaults.of(target_id).discard_drafts()
-    adopted, early = _adopt_all(orphan for target_id in targets for orphan in _orphans(organization, target_id))
+    adopted, early, silent = 0, list[StoredObject](), list[str]()
+    for target in storage_targets.all_of(organization.pk):
+        try:
+            vaults.of(target.pk).discard_drafts()
+            for batch in searching.listed(organization.pk, target.pk):
+                reopen_disposals(batch.disposed)  # of late copies: have them removed again
+                more, too_early = _adopt_all(batch.unknown)
+                adopted, early = adopted + more, early + too_early
+        except VaultUnavailable as error:
+            silent.append(f"{target.pk}: {error}")
     while early:  # a record may build on another orphan, which the vault lists later
         more, early = _adopt_all(early)
         adopted += more
@@ -80,22 +101,9 @@ def adopt_orphans(organization: Organization) -> int:
                 "objects build on records that are not here", record_ids=[str(orphan.record_id) for orphan in early]
             )
             break
+    if silent:
+        raise NotListed(adopted, ", ".join(silent))
     return adopted
-
-
-def _orphans(organization: Organization, target_id: str) -> Iterator[StoredObject]:
-    entries = Entry.objects.for_organization(organization)
-    for key in vaults.of(target_id).list(f"{organization.id.hex}/records/"):
-        try:
-            record_id = uuid.UUID(key.rsplit("/", 1)[1])
-        except ValueError:
-            log.warning("the vault holds what is no object", key=key)
-            continue
-        state = db.only(entries.filter(pk=record_id).values_list("state", flat=True))
-        if state is None:
-            yield StoredObject(organization.id, record_id, target_id)
-        elif state == Entry.State.DISPOSED:  # a late copy: have it removed again
-            reopen_disposals([record_id])
 
 
 def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:

@@ -21,7 +21,6 @@ from custody.rows.bulk_insert import NewRecord, insert
 from custody.rows.new_records import Place, Submission, new_record, seal_all
 from custody.selectors import Disposed, DisposedConflict, Receipt
 from custody.services.complete import complete
-from custody.services.recalling import recall_earlier
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -75,7 +74,6 @@ class Way:
 
     async def insert(self, records: Sequence[NewRecord]) -> Sequence[bool]:
         """Insert the records that are new to custody, each id once. Return whether each record was inserted."""
-        recall_earlier(self.keys.organization_id, {record.entry.record_id for record in records})
         if self.on_insert is None:
             return insert(records)  # one statement, which needs no transaction
         with transaction.atomic():

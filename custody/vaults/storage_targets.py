@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -17,7 +16,6 @@ _MAX_REMEMBERED = 4096
 """Organizations whose targets a process keeps in memory."""
 
 _current: Remembered[uuid.UUID | None, StorageTarget] = Remembered(_MAX_REMEMBERED)
-_earlier: Remembered[uuid.UUID, "Earlier"] = Remembered(_MAX_REMEMBERED)
 
 
 def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
@@ -35,32 +33,6 @@ def current(organization_id: uuid.UUID | None = None) -> StorageTarget:
     return target
 
 
-class Earlier(NamedTuple):
-    """Former targets of an organization outside the database, the newest first.
-
-    Attributes:
-        to_search: targets that may hold objects whose rows are gone. Each new record is looked for there.
-        searched: targets that were compared with our rows after they had become former ones.
-    """
-
-    to_search: list[str]
-    searched: list[str]
-
-
-def earlier(organization_id: uuid.UUID) -> Earlier:
-    """Return an organization's former targets. As fresh as `current`."""
-    mark = changes.mark()
-    targets = _earlier.get(organization_id)
-    if targets is None:
-        first = current(organization_id)
-        others = [target for target in all_of(organization_id) if target != first]
-        outside = [target for target in others if target.provider != StorageTarget.Provider.DATABASE]
-        done = [target.pk for target in outside if target.folders_searched == StorageTarget.FOLDERS]
-        targets = Earlier([target.pk for target in outside if target.pk not in done], done)
-        _earlier.add(organization_id, targets, mark)
-    return targets
-
-
 def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
     """Return all targets that may hold an organization's records: the current ones first, then the former ones."""
     return list(_open_to(organization_id).order_by(F("retired_at").desc(nulls_first=True), "created_at"))
@@ -69,7 +41,6 @@ def all_of(organization_id: uuid.UUID) -> list[StorageTarget]:
 def forget() -> None:
     """Have this process read the targets again."""
     _current.clear()
-    _earlier.clear()
 
 
 def _chosen(organization_id: uuid.UUID | None) -> StorageTarget | None:

@@ -195,8 +195,10 @@ class NoticeAdmin(OrDisposed):
         writer = caller(request, Permission.DRAFT_NOTICES)
         against = review_page.reason_against_editing(request, notice)
         if request.method != "POST":
-            return self._review(request, notice, against) if against else self._editor(request, Editor(notice))
-        editor = Editor(notice, request.POST)
+            if against:
+                return self._review(request, notice, against)
+            return self._editor(request, Editor(notice, page=request.GET.get("page", "")))
+        editor = Editor(notice, request.POST, request.POST.get("page", ""))
         if against:
             return self._editor(request, editor, f"{against} What you typed is not saved.", 409)
         if not editor.names_revision:

@@ -3,11 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 
 from accounts.callers import Caller
+from config import db
 from config.errors import Fault
 from notices import selectors, services, warnings
 from notices.back_office.review_page import SECTIONS, STATEMENT, spelled
@@ -17,6 +19,8 @@ from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
 from notices.services import stored_checks
 from notices.warnings import ApprovalWarning
 
+PAGE_SENTENCES = 500  # of each section on one page; the others stay as they are
+_MAX_VALUE = 200  # characters
 _MAX_OFFERED = 2000  # fields of the record; a longer list is of no use, and other paths can be typed
 
 
@@ -82,34 +86,67 @@ class Exemptions(forms.Form):
             )
 
 
+@dataclass(frozen=True, slots=True)
+class SentencePage:
+    """Page of the sentences of long sections, from 1. Other pages' sentences stay as they are."""
+
+    number: int
+    count: int
+
+    @property
+    def begin(self) -> int:
+        return (self.number - 1) * PAGE_SENTENCES
+
+    @property
+    def end(self) -> int:
+        return self.begin + PAGE_SENTENCES
+
+    @property
+    def numbers(self) -> range:
+        return range(1, self.count + 1)
+
+    def replaced(self, sentences: Sequence[Mapping[str, str]], items: Sequence[Mapping[str, str]]) -> list[Any]:
+        """Return a section's sentences with those of this page replaced by `items`."""
+        return [*sentences[: self.begin], *items, *sentences[self.end :]]
+
+
 class Editor:
-    """The forms of one notice, filled from a revision or from a browser's input.
+    """The forms of one notice, filled from a revision or from a browser's input. Long sections take several pages.
 
     Args:
         entered: the browser's input, or None for a fresh page.
+        page: number of the page of sentences, from 1. An unknown number shows the first.
     """
 
-    def __init__(self, notice: Notice, entered: Any = None) -> None:
+    def __init__(self, notice: Notice, entered: Any = None, page: str = "") -> None:
         self.notice = notice
         self.revision = selectors.current_revision(notice)
-        self.names_revision = entered is None or _seen(entered) is not None
-        self.seen = _seen(entered) or self.revision.number
-        content = self.revision.content
-        self.words = WordsForm(entered, initial=content)
+        self.seen = _number(entered, "revision") or self.revision.number
+        self.opened = _number(entered, "opened") or self.seen
+        content = self._opened_content()
+        chosen = _page(content, page)
+        self.names_revision = entered is None or bool(_number(entered, "revision") and chosen)
+        self.page = chosen or SentencePage(1, _page_count(content))
+        self.words = WordsForm(entered, initial=dict(content))
         self.exemptions = Exemptions(
             selectors.pack_of(notice), notice.language, entered, initial=self.revision.not_applicable, prefix="exempt"
         )
-        self._sections = {name: _Sentences(entered, initial=content.get(name, []), prefix=name) for name in SECTIONS}
+        self._sentences = {name: content.get(name, []) for name in SECTIONS}
+        self._sections = {
+            name: _Sentences(entered, initial=sentences[self.page.begin : self.page.end], prefix=name)
+            for name, sentences in self._sentences.items()
+            if self.page.number == 1 or len(sentences) > self.page.begin
+        }
         self._facts = _facts(notice)
 
     def sections(self) -> Iterator[tuple[str, str, Any]]:
         """Yield name, label and formset of each section. Each form has its `warnings` and the `value` of its source."""
         warned = self._warnings()
-        for name, label in SECTIONS.items():
-            for position, form in enumerate(self._sections[name]):
+        for name, sentences in self._sections.items():
+            for position, form in enumerate(sentences, start=self.page.begin):
                 form.value = self._value(form["source"].value() or "")
                 form.warnings = warned[f"{name}.{position}"]
-            yield name, label, self._sections[name]
+            yield name, SECTIONS[name], sentences
 
     def sources(self) -> Iterator[tuple[str, str]]:
         """Yield the record's fields to choose from with their values, except those that letters withhold.
@@ -139,7 +176,8 @@ class Editor:
         """
         changes = dict(self.words.cleaned_data)
         for name, sentences in self._sections.items():
-            changes[name] = [_item(form.cleaned_data) for form in sentences.ordered_forms if _says(form.cleaned_data)]
+            items = [_item(form.cleaned_data) for form in sentences.ordered_forms if _says(form.cleaned_data)]
+            changes[name] = self.page.replaced(self._sentences[name], items)
         exemptions = {element: reason for element, reason in self.exemptions.cleaned_data.items() if reason}
         return services.edit(
             caller=caller, notice=self.notice, changes=changes, not_applicable=exemptions, revision=self.seen
@@ -159,15 +197,27 @@ class Editor:
             return []
         if not self.words.is_bound:
             return stored_checks.check(self.notice, self.revision).warnings
-        entered = {name: [_entered(form) for form in forms] for name, forms in self._sections.items()}
+        entered = {
+            name: self.page.replaced(self._sentences[name], [_entered(form) for form in forms])
+            for name, forms in self._sections.items()
+        }
         case = selectors.case_of(self.notice, self._facts)
         return warnings.find(case, {**self.revision.content, **entered}, self.revision.not_applicable)
+
+    def _opened_content(self) -> Mapping[str, Any]:
+        """Return the content that the person's page was made from. A newer revision may have moved its sentences to
+        other pages."""
+        is_newer = self.opened != self.revision.number
+        older = db.only(self.notice.revisions.filter(number=self.opened)) if is_newer else None
+        content: Mapping[str, Any] = (older or self.revision).content
+        return content
 
     def _value(self, source: str) -> str:
         if not source or self._facts is None:
             return ""
         try:
-            return spelled(self._facts.find(source).value)
+            value = spelled(self._facts.find(source).value)
+            return value if len(value) <= _MAX_VALUE else f"{value[:_MAX_VALUE]}…"
         except NoSuchField:
             return "leads nowhere in the record"
 
@@ -179,10 +229,18 @@ def _facts(notice: Notice) -> Facts | None:
         return None
 
 
-def _seen(entered: Any) -> int | None:
-    """Return the number of the revision that the person's page showed."""
-    number = (entered or {}).get("revision", "")
+def _number(entered: Any, name: str) -> int | None:
+    """Return the number of a revision that the browser sent."""
+    number = (entered or {}).get(name, "")
     return int(number) if re.fullmatch("[0-9]{1,9}", number) else None
+
+
+def _page(content: Mapping[str, Any], number: str) -> SentencePage | None:
+    """Return a page by its number, if it exists. Without a number, return the only page."""
+    count = _page_count(content)
+    if not number and count == 1:
+        number = "1"
+    return SentencePage(int(number), count) if number in map(str, range(1, count + 1)) else None
 
 
 def _lines(text: str) -> list[str]:
@@ -199,3 +257,8 @@ def _item(cleaned: Mapping[str, Any]) -> dict[str, str]:
 
 def _says(cleaned: Mapping[str, Any]) -> bool:
     return bool(cleaned.get("statement") or cleaned.get("source"))
+
+
+def _page_count(content: Mapping[str, Any]) -> int:
+    longest = max(len(content.get(name, [])) for name in SECTIONS)
+    return max(1, -(-longest // PAGE_SENTENCES))

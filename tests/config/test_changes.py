@@ -35,6 +35,7 @@ ADDED = {
 UNWATCHED = [
     (ApiKey, "last_used_at"),
     (StorageTarget, "folders_searched"),
+    (StorageTarget, "next_folder"),
     (Member, "onboarding_opened"),
     (User, "totp_counter"),
 ]

@@ -7,9 +7,10 @@ import time_machine
 
 from custody import services, vaults
 from custody.models import Entry, SealedObject, WaitingObject, object_key
-from custody.vaults import VaultUnavailable, storage_targets
+from custody.vaults import VaultUnavailable
 from decisions.models import Decision
 from tests.custody.cloud_storage import PROVIDERS
+from tests.custody.searches import search
 from tests.support.unguarded import unguarded
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -112,48 +113,12 @@ def test_a_record_of_an_earlier_target_is_not_created_again(api, target, second,
     receipt = api.ingest(RAW).json()
     an_older_database_is_restored()
     new = second()
+    assert search() == 1
     again = api.ingest(spelling)
     assert (again.status_code, again.json()) == (200, receipt)
     assert Entry.objects.get().target == target
     assert list(vaults.of(new.pk).list(f"{api.organization.id.hex}/")) == []
     assert api.ingest(RAW.replace(b"1.50", b"2.50")).status_code == 409
-
-
-@of("gcp")
-def test_bulk_does_not_create_records_of_an_earlier_target_again(api, target, second):
-    lines = [b'{"decision_id": "loan-%d"}' % number for number in range(8)]
-    receipts = [api.ingest(line).json() for line in lines[:5]]
-    an_older_database_is_restored()
-    second()
-    results = api.post("/v1/ingest/srf/batch", b"\n".join(lines), "application/x-ndjson").getvalue()
-    assert (results.count(b'"replayed"'), results.count(b'"created"')) == (5, 3)
-    for number, receipt in enumerate(receipts):
-        assert api.get(f"/v1/decisions/loan-{number}/receipt").json() == receipt
-
-
-@of("aws")
-def test_recall_looks_in_every_target(api, organization, target, second):
-    receipt = api.ingest(RAW).json()
-    an_older_database_is_restored()
-    second()
-    services.recall(organization_id=organization.pk, identity="loan-1")
-    assert api.get(PATH + "/receipt").json() == receipt
-    services.recall(organization_id=organization.pk, identity="loan-2")
-    assert Entry.objects.count() == 1
-
-
-@of("azure")
-def test_a_lost_earlier_target_stops_no_record_and_is_asked_once_a_minute(api, storage, target, second):
-    api.ingest(RAW)
-    outage(storage)
-    second()
-    asked = len(storage.front.requests)
-    assert api.ingest({"decision_id": "loan-2"}).status_code == 201
-    asked_once = len(storage.front.requests)
-    assert asked_once > asked
-    assert api.ingest({"decision_id": "loan-3"}).status_code == 201
-    assert len(storage.front.requests) == asked_once
-    assert api.get(PATH + "/record").status_code == 503, "a record stored only there is not served"
 
 
 @of("gcp")
@@ -180,8 +145,3 @@ def test_an_outage_of_one_target_does_not_hide_a_missing_record_of_another(
     assert next(findings) == (lost.pk, services.Found.MISSING)
     with pytest.raises(VaultUnavailable):
         next(findings)
-
-
-@of("gcp")
-def test_other_organizations_targets_are_not_asked(other_api, target):
-    assert storage_targets.earlier(other_api.organization.pk) == ([], [])

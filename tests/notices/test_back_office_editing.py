@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from accounts.roles import Role
+from notices.back_office import editing
 from notices.back_office.review_page import SECTIONS
 from notices.models import Notice, NoticeRevision
 from tests.cases import each_case
-from tests.notices.conftest import approve, done, edit, exempt
+from tests.notices.conftest import RECORD, approve, done, drafted, edit, exempt
 from tests.notices.test_back_office import page
 
 pytestmark = pytest.mark.django_db
@@ -168,6 +169,59 @@ def test_three_hundred_sentences_are_edited_as_three_are(api, notice, editor):
     assert said("inputs_used")[:2] == ["Sentence 299.", "Sentence 0."]
     assert said("inputs_used")[151] == "Changed."
     assert len(said("inputs_used")) == 300
+
+
+MANY = editing.PAGE_SENTENCES
+
+
+def test_sentences_of_a_long_section_are_edited_page_by_page(api, notice, editor):
+    before = [f"Sentence {n}." for n in range(2 * MANY + 1)]
+    done(edit(api, notice, inputs_used=items(*before), main_factors=items("Short.")))
+    address = f"{page(notice, 'edit-notice')}?page=2"
+    body = editor.get(address).content.decode()
+    fields = _Form(body).fields
+    assert fields["inputs_used-0-statement"] == f"Sentence {MANY}."
+    assert fields["inputs_used-TOTAL_FORMS"] == str(MANY + 1)
+    assert "main_factors-TOTAL_FORMS" not in fields, "all of its sentences are on the first page"
+    assert '<a href="?page=3">' in body
+    answer = editor.post(address, {**fields, "inputs_used-1-statement": "Changed.", "inputs_used-0-DELETE": "on"})
+    assert answer.status_code == 302
+    assert said("inputs_used") == [*before[:MANY], "Changed.", *before[MANY + 2 :]]
+    assert said() == ["Short."]
+
+
+def test_a_page_of_sentences_that_moved_meanwhile_replaces_those_it_showed(api, notice, editor):
+    before = [f"Sentence {n}." for n in range(MANY + 10)]
+    done(edit(api, notice, inputs_used=items(*before)))
+    address = f"{page(notice, 'edit-notice')}?page=2"
+    opened = _Form(editor.get(address).content.decode()).fields
+    done(edit(api, notice, inputs_used=items(*before[20:])))  # the second page is gone
+    answer = editor.post(address, {**opened, "inputs_used-0-statement": "Mine."})
+    assert answer.status_code == 409
+    assert editor.post(address, _Form(answer.content.decode()).fields).status_code == 302
+    assert said("inputs_used") == [*before[:MANY], "Mine.", *before[MANY + 1 :]]
+
+
+def test_a_form_that_does_not_name_its_page_of_several_saves_nothing(api, notice, editor):
+    done(edit(api, notice, inputs_used=items(*(f"Sentence {n}." for n in range(MANY + 1)))))
+    fields = form(editor, notice)
+    for number in ("", "0", "3", "x"):
+        answer = editor.post(page(notice, "edit-notice"), {**fields, "title": "Mine", "page": number})
+        assert (answer.status_code, last().number) == (422, 2)
+
+
+def test_the_page_grows_neither_with_all_sentences_nor_with_sentences_times_values(api, notice, editor):
+    def size(count: int, source: str) -> int:
+        statements = [{"statement": f"Sentence {n}.", "source": source} for n in range(count)]
+        done(edit(api, notice, inputs_used=statements))
+        return len(editor.get(page(notice, "edit-notice")).content)
+
+    done(api.ingest(RECORD | {"decision_id": "long", "events": {"application": {"text": "a " * 5000}}}))
+    one, full = size(1, SOURCE), size(MANY, SOURCE)
+    assert size(4 * MANY, SOURCE) < full * 1.1
+    assert full - one < 1200 * MANY
+    notice = drafted(api, "long")
+    assert size(MANY, "events.application.text") < full + 400 * MANY
 
 
 def test_each_source_is_shown_with_its_value(api, notice, editor):

@@ -33,12 +33,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         finished, remaining = services.reconcile(retry_now=True)
         self.stdout.write(f"{finished} finished, {remaining} waiting for their vault")
-        if options["adopt"]:
-            adopted = sum(services.adopt_orphans(organization) for organization in Organization.objects.iterator())
-            self.stdout.write(f"{adopted} adopted from the vault")
+        is_listed = not options["adopt"] or self._adopt()
         missing = self._repair(options["stray"])
         if remaining:
             raise CommandError("The vault does not answer; run this again when it does.")
+        if not is_listed:
+            raise CommandError("Not all storage was listed; run this again when it answers.")
         if missing:
             raise CommandError(
                 "Records are missing from their vault. If another disk has them, run this again with --from and its "
@@ -47,6 +47,18 @@ class Command(BaseCommand):
 
         if fsck.damage().exists():
             raise CommandError("A check has found damage: manage.py custody_fsck names it.")
+
+    def _adopt(self) -> bool:
+        """Adopt objects of every organization. Return whether all storage answered."""
+        adopted, is_listed = 0, True
+        for organization in Organization.objects.iterator():
+            try:
+                adopted += services.adopt_orphans(organization)
+            except services.NotListed as error:
+                adopted, is_listed = adopted + error.adopted, False
+                self.stdout.write(f"{organization.slug}: not listed: {error}")
+        self.stdout.write(f"{adopted} adopted from the vault")
+        return is_listed
 
     def _repair(self, stray: Path | None) -> int:
         """Repair the vaults, and return how many records are still missing."""
