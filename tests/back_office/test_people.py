@@ -9,12 +9,14 @@ from accounts import callers, selectors, services
 from accounts.callers import Caller
 from accounts.models import ApiKey, AuditEvent, Invite, Member
 from accounts.roles import Role
+from accounts.services.invites import AlreadyMember
+from accounts.services.members import RoleOutOfReach
 from tests.people import Browser, add_person, newest_mail
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 OTHERS = [Role.APPROVER, Role.EDITOR, Role.AUDITOR]
-OUT_OF_REACH = "Only an owner may make, change, invite or remove an owner."
+OUT_OF_REACH = RoleOutOfReach.sentence
 
 
 def page_of(row):
@@ -169,7 +171,7 @@ def test_an_invitation_can_be_sent_and_withdrawn(signed_in, organization):
         ({"email": "", "role": "editor"}, "This field is required."),
         ({"email": "a@else.example", "role": "king"}, "not one of the available choices"),
         ({"email": "a@else.example", "role": "owner"}, "not one of the available choices"),
-        ({"email": "owner@bank.example", "role": "editor"}, "belongs to a member of your organization already"),
+        ({"email": "owner@bank.example", "role": "editor"}, AlreadyMember.sentence),
     ],
 )
 def test_an_invalid_invitation_has_an_error_at_the_form(signed_in, fields, says):

@@ -17,6 +17,7 @@ from config.http import strict_json
 from custody.models import Entry
 from decisions import commitments
 from decisions.models import Decision
+from decisions.selectors import DecisionNotFound
 from tests.reconsiderations.conftest import REVIEW, check, is_committed, reconsider, record_of
 from tests.support.unguarded import unguarded
 
@@ -232,12 +233,12 @@ def test_a_file_with_windows_line_breaks_matches_the_text_of_the_form(api, comma
 
 @pytest.mark.django_db
 def test_the_command_names_the_problem_if_it_cannot_check(command, recorded, other_api):
-    assert command("loan-9", "x") == "There is no decision of this id in your organization."
+    assert command("loan-9", "x") == DecisionNotFound.sentence
     assert command("loan-1", "x").startswith("This record is a decision")
     assert command(recorded, b"\xff") == "The text is not UTF-8."
     other_api.ingest({"decision_id": "loan-2"})
     hidden = reconsider(other_api, "loan-2").json()["decision_id"]
-    assert command(hidden, REVIEW["rationale"]) == "There is no decision of this id in your organization."
+    assert command(hidden, REVIEW["rationale"]) == DecisionNotFound.sentence
     with pytest.raises(UnknownSlug, match="no organization with the slug unknown"):
         call_command("check_reconsideration", recorded, organization="unknown", text="/dev/null")
 

@@ -7,6 +7,7 @@ import pytest
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from decisions.models import Decision
+from decisions.selectors import DecisionNotFound
 from tests.reconsiderations.conftest import REQUIRED, REVIEW, check, is_committed, reconsider, record_of
 from tests.support.undone import undone
 
@@ -148,7 +149,7 @@ def test_an_unknown_or_foreign_decision_is_a_404(api, other_api, original):
     other_api.ingest({"decision_id": "loan-2"})
     for answer in (reconsider(api, "loan-9"), reconsider(api, "loan-2"), reconsider(other_api, "loan-1")):
         assert answer.status_code == 404
-        assert answer.json() == {"detail": "There is no decision of this id in your organization."}
+        assert answer.json() == {"detail": DecisionNotFound.sentence}
     assert nothing_was_recorded()
 
 

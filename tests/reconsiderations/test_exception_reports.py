@@ -55,7 +55,7 @@ def debug(request, settings):
 def test_a_fault_behind_the_api_reports_no_text(api, original, debug, fault):
     answer = reconsider(api, rationale=RATIONALE, evidence_considered=[EVIDENCE])
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "The service failed. Retrying is safe: a record is never kept twice."}
+    assert traces([answer.content], b"detail") == []
     assert traces(reported(answer, fault), b"an unforeseen fault") == []
 
 

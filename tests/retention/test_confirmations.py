@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from accounts import callers, selectors
+from accounts.audit import COMMAND_LINE
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed, NotFound
@@ -34,7 +35,7 @@ def confirm(run, candidates=9):
 
 def test_a_confirmed_run_resumes_and_names_its_owner_and_time(run):
     confirmed = confirm(run)
-    assert (confirmed.state, confirmed.confirmed_by) == ("running", "system an administrator at the command line")
+    assert (confirmed.state, confirmed.confirmed_by) == ("running", str(COMMAND_LINE))
     assert confirmed.confirmed_at
     assert confirmed.lease_token is None
     event = AuditEvent.objects.get(verb="retention_run.confirmed")

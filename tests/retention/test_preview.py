@@ -8,6 +8,7 @@ from custody import services as custody
 from retention import preview as previews
 from retention.models import Policy
 from retention.preview import preview
+from tests.custody.test_record_types import NOT_DELIVERED
 from tests.notices.conftest import done, drafted, step
 from tests.retention.conftest import NOW, decided, hold_on
 
@@ -42,7 +43,7 @@ def test_the_preview_counts_due_families_and_the_reasons_to_keep_others(families
     )
     ((floor, count),) = figures.by_floor.items()
     assert (floor.source, floor.days, count) == ("us_ecoa_fcra", 762, 1)
-    assert dict(figures.by_obstacle) == {"A notice about it is neither delivered nor withdrawn.": 1}
+    assert dict(figures.by_obstacle) == {NOT_DELIVERED: 1}
     assert not figures.is_capped
 
 

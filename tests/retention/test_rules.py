@@ -11,6 +11,7 @@ from decisions.models import Decision
 from notices.models import Notice
 from retention import rules
 from retention.models import Policy
+from tests.custody.test_record_types import NOT_DELIVERED
 from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.retention.conftest import NOW, decided, hold_by, hold_on, reasons, verdicts
 
@@ -56,7 +57,7 @@ def test_an_open_notice_is_an_obstacle(api, clock):
     (verdict,) = verdicts(decision)
     assert (verdict.reason, verdict.obstacles) == (
         "obstacle",
-        ("A notice about it is neither delivered nor withdrawn.",),
+        (NOT_DELIVERED,),
     )
     clock.move_to(NOW - timedelta(days=40))
     done(approve_acknowledged(api, notice))

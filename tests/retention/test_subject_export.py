@@ -29,6 +29,7 @@ from retention.models import Policy
 from retention.subjects import ReferenceUnusable
 from tests import growth
 from tests.conftest import Api
+from tests.custody.test_record_types import NOT_DELIVERED
 from tests.notices.conftest import RECORD, approve_acknowledged, done, drafted, edit, step
 from tests.notices.test_review_requests import ask
 from tests.people import caller, events
@@ -241,7 +242,7 @@ def test_the_export_has_a_sentence_on_unfinished_work(api):
     drafted(api)
     export = Collected(api)
     (retention,) = [entry["kept"] for entry in export.machine["families"]]
-    assert retention["unfinished"] == ["A notice about it is neither delivered nor withdrawn."]
+    assert retention["unfinished"] == [NOT_DELIVERED]
     assert retention["unfinished"][0] in export.text
 
 

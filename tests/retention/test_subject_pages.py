@@ -9,6 +9,7 @@ import pytest
 from accounts.models import User
 from accounts.roles import Role
 from retention.back_office import subject_pages
+from tests.custody.test_record_types import NOT_DELIVERED
 from tests.notices.conftest import drafted
 from tests.people import events, sign_in
 from tests.reconsiderations.conftest import RAW
@@ -34,7 +35,7 @@ def test_the_page_shows_decisions_and_the_reasons_to_keep_them(owner, api):
     assert "2028-" in shown
     assert "1002.12" in shown
     assert "Hold 1" in shown
-    assert "A notice about it is neither delivered nor withdrawn." in shown
+    assert NOT_DELIVERED in shown
     assert events("subject.exported") == []
 
 
