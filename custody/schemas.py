@@ -79,11 +79,13 @@ class CustodyCheck(Answer):
 
 
 class CustodyTestOut(Answer):
-    """`changed` is always false. `ok` is true if no check failed and `proven` is true."""
+    """`ok` is true if no check failed and `proven` is true. `changed` is true if the cloud stored an object although no
+    call of the test could succeed; `stored` names it."""
 
     provider: str
     ok: bool
     changed: bool
+    stored: list[str]
     proven: bool
     not_proven: list[str]
     checks: list[CustodyCheck]

@@ -26,6 +26,8 @@ CALL_SECONDS = 3.0
 ABSENT = r"custody-test-[0-9a-f]{32}"
 """Pattern of the only object name in a call. It is random, so that no such object exists."""
 Status = Literal["pass", "warn", "fail", "skipped"]
+_OTHER = "Check the endpoint: this service is not safe for records."
+_UNREACHABLE = (DomainError, requests.RequestException, urllib3.exceptions.HTTPError)
 _LATER = "Try again later. If it persists, ask the provider."
 _FIXES: dict[type[DomainError], str] = {
     addresses.HostNotFound: (
@@ -109,6 +111,7 @@ class Question:
         needs: the question that must have passed before.
         if_denied: the status if the permission is missing.
         covers: the permissions of vaults and keys that are shown if the check passes.
+        is_claim: whether the cloud is asked what it would permit, and no such call is tried.
     """
 
     id: str
@@ -118,6 +121,7 @@ class Question:
     needs: str = "credentials"
     if_denied: Status = "fail"
     covers: tuple[str, ...] = ()
+    is_claim: bool = False
 
 
 @dataclass
@@ -127,6 +131,10 @@ class Cloud:
     configuration: Any
     organization_id: uuid.UUID
     connections: Connections = field(init=False)
+    stored: list[str] = field(default_factory=list, init=False)
+    """Names of objects that the cloud stored although no call could succeed, in the order of the calls."""
+    lacking: dict[str, list[str]] = field(default_factory=dict, init=False)
+    """The permissions that a claim denied, by question. The cloud granted the others that the question covers."""
     errors: ClassVar[tuple[type[Exception], ...]]
     """Exception types of the cloud's library."""
 
@@ -141,7 +149,23 @@ class Cloud:
     @cached_property
     def absent(self) -> str:
         """Return a name that no object has, in the folder where a vault would put its objects."""
+        return self.absent_name()
+
+    def absent_name(self) -> str:
         return f"{self.configuration.folder}custody-test-{secrets.token_hex(16)}"
+
+    def undo(self, name: str, remove: Callable[[], object]) -> Finding:
+        """Remove what the cloud stored under this name despite the conditions of a call, and report it."""
+        self.stored.append(name)
+        expected: tuple[type[Exception], ...] = (*self.errors, *_UNREACHABLE)
+        try:
+            remove()
+        except expected as error:
+            log.warning("the object of a custody test stays", exc_info=error)
+            return failed(
+                f"The service ignored the conditions of the call and stored {name}.", f"Remove {name}. {_OTHER}"
+            )
+        return failed(f"The service ignored the conditions of the call and stored {name}. It was removed.", _OTHER)
 
     def required(self) -> tuple[str, ...]:
         """Return the permissions and checks without which records cannot be stored or disposed of."""
@@ -177,9 +201,22 @@ def ask_all(cloud: Cloud, questions: Sequence[Question], *, done: Callable[[int]
 
 
 def not_proven(cloud: Cloud, questions: Sequence[Question], checks: Sequence[Check]) -> list[str]:
-    """Return what storing or disposing of records needs and no check has shown."""
-    passed_ids = {check.id for check in checks if check.status == "pass"}
-    shown = passed_ids.union(*(question.covers for question in questions if question.id in passed_ids))
+    """Return what storing or disposing of records needs and no check has shown.
+
+    A call outweighs a claim: policies may claim what a call is refused, and withhold what a call may do.
+    """
+    status = {check.id: check.status for check in checks}
+    passed_ids = {name for name, result in status.items() if result == "pass"}
+    shown, refuted, claimed = set(passed_ids), set[str](), set[str]()
+    for question in questions:
+        covered = set(question.covers)
+        if question.is_claim and (question.id in passed_ids or question.id in cloud.lacking):
+            claimed |= covered.difference(cloud.lacking.get(question.id, ()))
+        elif question.id in passed_ids:
+            shown |= covered
+        elif status[question.id] == "fail":
+            refuted |= covered
+    shown |= claimed - refuted
     return [name for name in cloud.required() if name not in shown]
 
 

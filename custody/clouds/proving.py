@@ -23,10 +23,12 @@ _MAX_NAME = 64  # characters
 
 
 class Proof(NamedTuple):
-    """The checks of a cloud, and the needs of storing and disposing of records that no check has shown."""
+    """The checks of a cloud, the needs of storing and disposing of records that no check has shown, and the names of
+    objects that the cloud stored although no call could succeed."""
 
     checks: list[Check]
     not_proven: list[str]
+    stored: list[str]
 
 
 def questions(provider: str) -> list[Question]:
@@ -52,10 +54,10 @@ def prove(
     if configuration is None:
         done(len(questions(provider)))
         skipped = [not_asked(question, first.title) for question in questions(provider)]
-        return Proof([first, *skipped], [CONFIGURATION])
+        return Proof([first, *skipped], [CONFIGURATION], [])
     cloud: Cloud = _module(provider).CLOUD(configuration, organization_id)
     asked = ask_all(cloud, questions(provider), done=done)
-    return Proof([first, *asked], not_proven(cloud, questions(provider), asked))
+    return Proof([first, *asked], not_proven(cloud, questions(provider), asked), [*cloud.stored])
 
 
 def _module(provider: str) -> Any:

@@ -21,11 +21,20 @@ class CustodyTest:
 
     Attributes:
         not_proven: permissions and checks that storing or disposing of records needs and that no check has shown.
+        stored: names of objects that the cloud stored although no call of the test could succeed.
     """
 
     provider: str
     checks: list[Check]
     not_proven: list[str]
+    stored: list[str]
+
+    @property
+    def effect(self) -> str:
+        """Return a sentence that says what the test changed."""
+        if not self.stored:
+            return "Nothing was changed."
+        return f"The service stored objects that it had to refuse: {', '.join(self.stored)}."
 
     @property
     def ok(self) -> bool:
@@ -34,7 +43,8 @@ class CustodyTest:
     def as_json(self) -> dict[str, Any]:
         checks = [check.as_json() for check in self.checks]
         proven = {"proven": not self.not_proven, "not_proven": self.not_proven}
-        return {"provider": self.provider, "ok": self.ok, "changed": False, **proven, "checks": checks}
+        changes = {"changed": bool(self.stored), "stored": self.stored}
+        return {"provider": self.provider, "ok": self.ok, **changes, **proven, "checks": checks}
 
 
 @requires(Permission.TEST_CUSTODY)
@@ -60,8 +70,8 @@ def run_custody_test(
 
     try:
         proof = _trials.run(caller.organization_id, prove, seconds=SECONDS)
-        return CustodyTest(provider, proof.checks, proof.not_proven)
+        return CustodyTest(provider, *proof)
     except TooLate:
         detail = f"The test took longer than {SECONDS} seconds."
         late = Check("time", "fail", "", "", detail, "Try again later.", SECONDS * 1000)
-        return CustodyTest(provider, [late], ["time"])
+        return CustodyTest(provider, [late], ["time"], [])

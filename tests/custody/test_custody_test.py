@@ -92,7 +92,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Any:
     def prove(*_: Any, **__: Any) -> Proof:
         begun.release()
         let_go.wait(HANGS_SECONDS)
-        return Proof([], [])
+        return Proof([], [], [])
 
     monkeypatch.setattr(custody_test.proving, "prove", prove)
     yield let_go, begun
@@ -189,7 +189,7 @@ def test_the_command_shows_progress_and_a_checklist(
     assert shown.startswith("pass    configuration: ")
     assert "fail    credentials (sts:GetCallerIdentity" in shown
     assert "-> Check host and port" in shown
-    assert "Checks: 23 of 23, done" in capsys.readouterr().err
+    assert "Checks: 24 of 24, done" in capsys.readouterr().err
     assert CANARY not in shown
     with pytest.raises(CommandError, match="NAME=VALUE"):
         call_command("custody_test", provider="aws", config=["bucket"])

@@ -10,7 +10,9 @@ from botocore.exceptions import ClientError
 from custody.clouds.aws import configuration as aws
 from custody.clouds.proof import ABSENT, CallRefused, Finding, failed, passed, skipped, warned
 
-OF_OBJECTS = frozenset({"s3:PutObject", "s3:GetObject", "s3:GetObjectRetention", "s3:DeleteObject"})
+OF_OBJECTS = frozenset(
+    {"s3:PutObject", "s3:GetObject", "s3:GetObjectRetention", "s3:PutObjectRetention", "s3:DeleteObject"}
+)
 """Calls that are sent for an object that does not exist."""
 IMPOSSIBLE = '"00000000000000000000000000000000"'
 """An ETag that no object has. A put with this condition cannot write."""
@@ -28,18 +30,22 @@ def require_without_effect(call: str, params: dict[str, Any]) -> None:
         raise CallRefused(f"{call} of an object that may exist")
     if call == "s3:PutObject" and params["headers"].get("If-Match") != IMPOSSIBLE:
         raise CallRefused(f"{call} without the impossible condition")
-    if call == "s3:DeleteObject" and params["query_string"].get("versionId") != "null":
+    if call == "s3:DeleteObject" and not params["query_string"].get("versionId"):
         raise CallRefused(f"{call} without a version")
 
 
 def put(cloud: Any) -> Finding:
     """Try a put that must fail: on an impossible ETag and, for a service that ignores it, with a wrong checksum."""
-    lock: dict[str, Any] = {}
-    if cloud.is_locked:
-        until = datetime.now(UTC) + timedelta(days=1)
-        lock = {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": until}
     wrong = base64.b64encode(bytes(32)).decode()
-    return _of_absent(cloud, "put_object", "put", Body=b"x", IfMatch=IMPOSSIBLE, ChecksumSHA256=wrong, **lock)
+    return _of_absent(cloud, "put_object", "put", Body=b"x", IfMatch=IMPOSSIBLE, ChecksumSHA256=wrong)
+
+
+def lock(cloud: Any) -> Finding:
+    """Try to lock an object that no call of the test names otherwise: a lock cannot be removed."""
+    if cloud.is_locked is False:
+        return _NO_LOCK
+    until = {"Mode": "GOVERNANCE", "RetainUntilDate": datetime.now(UTC) + timedelta(minutes=1)}
+    return _of_absent(cloud, "put_object_retention", "locked", Key=cloud.absent_name(), Retention=until)
 
 
 def get(cloud: Any) -> Finding:
@@ -56,24 +62,37 @@ def retention(cloud: Any) -> Finding:
 
 def delete(cloud: Any) -> Finding:
     """Delete the version "null" of an object that does not exist, which leaves no delete marker."""
-    parameters = {**cloud.configuration.bucket_parameters, "Key": cloud.absent, "VersionId": "null"}
     try:
-        cloud.client("s3").delete_object(**parameters)
+        answer = _remove(cloud, "null")
+        if answer.get("DeleteMarker"):
+            return _undo(cloud, answer["VersionId"])
     except ClientError as error:
         if error.response["Error"]["Code"] not in _ABSENT_CODES:
             raise
     return passed("A version could be deleted. There was none to delete.")
 
 
+def _remove(cloud: Any, version: str) -> Any:
+    parameters = {**cloud.configuration.bucket_parameters, "Key": cloud.absent, "VersionId": version}
+    return cloud.client("s3").delete_object(**parameters)
+
+
+def _undo(cloud: Any, version: str) -> Finding:
+    finding: Finding = cloud.undo(cloud.absent, lambda: _remove(cloud, version))
+    return finding
+
+
 def _of_absent(cloud: Any, operation: str, done: str, **sent: Any) -> Finding:
     """Send a call that fails because there is no such object. A refusal for another reason is raised."""
     parameters = {**cloud.configuration.bucket_parameters, "Key": cloud.absent, **sent}
     try:
-        getattr(cloud.client("s3"), operation)(**parameters)
+        answer = getattr(cloud.client("s3"), operation)(**parameters)
     except ClientError as error:
         if error.response["Error"]["Code"] in _ABSENT_CODES:
             return passed(f"An object could be {done}. Nothing was.")
         raise
+    if operation == "put_object":
+        return _undo(cloud, answer.get("VersionId", "null"))
     return failed("The service ignored the conditions of the call.", "Check the endpoint: this is not Amazon's S3.")
 
 
@@ -96,6 +115,7 @@ def permissions(cloud: Any) -> Finding:
     }
     missing = [action for resource, actions in wanted.items() for action in _missing(cloud, actions, resource)]
     if missing:
+        cloud.lacking["permissions"] = missing
         return failed(
             f"The identity's policies do not allow {', '.join(missing)}.",
             f"Allow {', '.join(missing)} on {cloud.bucket_arn} and its objects.",

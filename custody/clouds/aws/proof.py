@@ -28,6 +28,7 @@ ALLOWED = frozenset(
         "s3:PutObject",
         "s3:GetObject",
         "s3:GetObjectRetention",
+        "s3:PutObjectRetention",
         "s3:DeleteObject",
         "kms:DescribeKey",
         "kms:GetPublicKey",
@@ -307,8 +308,16 @@ QUESTIONS = [
         "s3:PutObject",
         "s3:PutObject",
         object_proof.put,
+        "bucket",
+        covers=("s3:PutObject",),
+    ),
+    Question(
+        "lock",
+        "s3:PutObjectRetention",
+        "s3:PutObjectRetention",
+        object_proof.lock,
         "object_lock",
-        covers=("s3:PutObject", "s3:PutObjectRetention"),
+        covers=("s3:PutObjectRetention",),
     ),
     Question("get", "s3:GetObject", "s3:GetObject", object_proof.get, "bucket", covers=("s3:GetObject",)),
     Question(
@@ -362,5 +371,6 @@ QUESTIONS = [
         needs="object_lock",
         if_denied="skipped",
         covers=aws.STORAGE_PERMISSIONS + aws.LOCKED_STORAGE_PERMISSIONS + aws.BUCKET_PERMISSIONS,
+        is_claim=True,
     ),
 ]

@@ -275,6 +275,7 @@ def _permissions(cloud: Azure) -> Finding:
         *(name for name in of_blobs if not _is_given(name, given, "dataActions", "notDataActions")),
     ]
     if missing:
+        cloud.lacking["permissions"] = missing
         return failed(
             f"The application lacks {', '.join(missing)}.",
             f"Grant {', '.join(missing)}, such as with the role Storage Blob Data Owner on the container.",
@@ -365,6 +366,7 @@ QUESTIONS = [
         needs="container",
         if_denied="skipped",
         covers=azure.CONTAINER_PERMISSIONS + azure.STORAGE_PERMISSIONS + azure.LOCKED_STORAGE_PERMISSIONS,
+        is_claim=True,
     ),
     Question("read", "Get Blob", _BLOB_READ, proof_calls.read, "container", covers=(_BLOB_READ,)),
     Question("list", "List Blobs", _BLOB_READ, proof_calls.list_blobs, "container"),

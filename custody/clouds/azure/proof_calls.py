@@ -25,17 +25,21 @@ class Refused(Exception):
         self.status = answer.status_code
 
 
-def _blob(cloud: Any, ask: Callable[[BlobClient], object], done: str) -> Finding:
+def _blob(cloud: Any, ask: Callable[[BlobClient], object], done: str, *, writes: bool = False) -> Finding:
     """Send a call that fails because there is no such blob. A refusal for another reason is raised."""
     container = azure.container(
         cloud.configuration, cloud.connections, cloud.application, organization_id=cloud.organization_id
     )
     try:
-        ask(container.get_blob_client(cloud.absent))
+        blob = container.get_blob_client(cloud.absent)
+        ask(blob)
     except HttpResponseError as error:
         if error_code(error) in ("BlobNotFound", "InvalidQueryParameterValue", "InvalidVersion"):
             return passed(f"A blob could be {done}. There is none of the name that was asked for.")
         raise
+    if writes:
+        undone: Finding = cloud.undo(cloud.absent, blob.delete_blob)
+        return undone
     return failed("The answer is not what was asked for.", "Check the endpoint: this is not Azure's.")
 
 
@@ -53,7 +57,7 @@ def read(cloud: Any) -> Finding:
 
 
 def write(cloud: Any) -> Finding:
-    return _blob(cloud, lambda blob: blob.set_blob_metadata({}), "written")
+    return _blob(cloud, lambda blob: blob.set_blob_metadata({}), "written", writes=True)
 
 
 def delete(cloud: Any) -> Finding:

@@ -139,12 +139,15 @@ def _bucket_permissions(cloud: Google) -> Finding:
     is_locked = cloud.bucket.get("objectRetention", {}).get("mode") == "Enabled"
     wanted = gcp.STORAGE_PERMISSIONS + (gcp.LOCKED_STORAGE_PERMISSIONS if is_locked else ())
     given = cloud.read(url, permissions=list(wanted)).get("permissions", ())
-    return _all_given(wanted, given, "the bucket", "")
+    return _all_given(cloud, "bucket_permissions", wanted, given)
 
 
-def _all_given(wanted: Sequence[str], given: Sequence[str], on: str, claimed: str) -> Finding:
+def _all_given(
+    cloud: Google, question: str, wanted: Sequence[str], given: Sequence[str], on: str = "the bucket", claimed: str = ""
+) -> Finding:
     missing = [name for name in wanted if name not in given]
     if missing:
+        cloud.lacking[question] = missing
         return failed(f"The service account lacks {', '.join(missing)}.", f"Grant {', '.join(missing)} on {on}.")
     return passed(f"The service account has {', '.join(wanted)}.{claimed}")
 
@@ -231,22 +234,27 @@ def _signing_key(cloud: Google) -> Finding:
     return _enabled(answer.get("state", "DISABLED"), "This version of the key")
 
 
-def _key_permissions(cloud: Google, key: str, wanted: Sequence[str]) -> Finding:
+def _key_permissions(cloud: Google, question: str, key: str, wanted: Sequence[str]) -> Finding:
     if not key:
         return skipped("No key for this is named.")
     url = gcp.kms_url(cloud.configuration, f"{key.partition('/cryptoKeyVersions/')[0]}:testIamPermissions")
     given = cloud.read(url, {"permissions": list(wanted)}).get("permissions", ())
     return _all_given(
-        wanted, given, "the key", " This is claimed, not tried: Google may answer so for a key it cannot see."
+        cloud,
+        question,
+        wanted,
+        given,
+        "the key",
+        " This is claimed, not tried: Google may answer so for a key it cannot see.",
     )
 
 
 def _wrap(cloud: Google) -> Finding:
-    return _key_permissions(cloud, cloud.configuration.kms_key, gcp.WRAPPING_PERMISSIONS)
+    return _key_permissions(cloud, "wrap", cloud.configuration.kms_key, gcp.WRAPPING_PERMISSIONS)
 
 
 def _sign(cloud: Google) -> Finding:
-    return _key_permissions(cloud, cloud.configuration.signing_key, gcp.SIGNING_PERMISSIONS)
+    return _key_permissions(cloud, "sign", cloud.configuration.signing_key, gcp.SIGNING_PERMISSIONS)
 
 
 def _bucket_key_name(cloud: Google) -> str:
@@ -292,6 +300,7 @@ QUESTIONS = [
         _bucket_permissions,
         needs="bucket",
         covers=gcp.STORAGE_PERMISSIONS + gcp.LOCKED_STORAGE_PERMISSIONS,
+        is_claim=True,
     ),
     Question("versioning", "", "storage.buckets.get", _versioning, needs="bucket"),
     Question("object_lock", "", "storage.buckets.get", _object_lock, needs="bucket"),
@@ -299,9 +308,9 @@ QUESTIONS = [
     Question("encryption", "", "storage.buckets.get", _encryption, needs="bucket"),
     Question("public_access", "", "storage.buckets.get", _public_access, needs="bucket"),
     Question("wrapping_key", "cryptoKeys.get", "cloudkms.cryptoKeys.get", _wrapping_key),
-    Question("wrap", "cryptoKeys.testIamPermissions", "", _wrap, covers=gcp.WRAPPING_PERMISSIONS),
+    Question("wrap", "cryptoKeys.testIamPermissions", "", _wrap, covers=gcp.WRAPPING_PERMISSIONS, is_claim=True),
     Question("signing_key", "cryptoKeyVersions.get", "cloudkms.cryptoKeyVersions.get", _signing_key),
-    Question("sign", "cryptoKeys.testIamPermissions", "", _sign, covers=gcp.SIGNING_PERMISSIONS),
+    Question("sign", "cryptoKeys.testIamPermissions", "", _sign, covers=gcp.SIGNING_PERMISSIONS, is_claim=True),
     Question(
         "bucket_key",
         "cryptoKeys.get",

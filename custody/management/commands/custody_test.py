@@ -34,5 +34,5 @@ class Command(BaseCommand):
         if tested.not_proven:
             self.stdout.write(f"Not proven: {', '.join(tested.not_proven)}.")
         if not tested.ok:
-            raise CommandError("The test failed. Nothing was changed.")
-        self.stdout.write("The test succeeded. Nothing was changed.")
+            raise CommandError(f"The test failed. {tested.effect}")
+        self.stdout.write(f"The test succeeded. {tested.effect}")

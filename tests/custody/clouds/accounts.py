@@ -35,6 +35,8 @@ class Account:
     organization_id: uuid.UUID = field(default_factory=uuid.uuid4)
     not_proven: list[str] = field(default_factory=list)
     """The result of the last test."""
+    stored: list[str] = field(default_factory=list)
+    """The objects that the cloud stored in the last test."""
 
     def use_secret(self, secret: str) -> None:
         self.environment.setenv("DRS_SECRET_CLOUD", secret)
@@ -50,7 +52,9 @@ class Account:
     def prove(self, **changes: str) -> dict[str, Check]:
         """Return the checks of a test by id. An empty value removes a setting from the configuration."""
         config = {name: value for name, value in {**self.config, **changes}.items() if value}
-        checks, self.not_proven = proving.prove(self.provider, config, organization_id=self.organization_id)
+        checks, self.not_proven, self.stored = proving.prove(
+            self.provider, config, organization_id=self.organization_id
+        )
         assert [check.id for check in checks] == ["configuration", *(q.id for q in proving.questions(self.provider))]
         return {check.id: check for check in checks}
 

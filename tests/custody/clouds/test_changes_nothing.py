@@ -126,6 +126,7 @@ AMAZON: list[tuple[str, str, dict[str, Any]]] = [
     ("s3", "put_object", {"Bucket": "records", "Key": ABSENT}),
     ("s3", "put_object", {"Bucket": "records", "Key": ABSENT, "IfNoneMatch": "*"}),
     ("s3", "delete_object", {"Bucket": "records", "Key": ABSENT}),
+    ("s3", "put_object_retention", {"Bucket": "records", "Key": "a", "VersionId": "null"}),
     ("s3", "delete_object", {"Bucket": "records", "Key": "a", "VersionId": "null"}),
     ("s3", "delete_object", {"Bucket": "records", "Key": "a"}),
     ("s3", "get_object", {"Bucket": "records", "Key": "a"}),
