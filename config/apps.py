@@ -6,7 +6,7 @@ class FrameConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import change_triggers, personal_data, row_guards, triggers
+        from config import change_triggers, personal_data, planner_statistics, row_guards, triggers
         from config.models import ChangeMark
 
         random = "It is made from random bytes."
@@ -17,3 +17,4 @@ class FrameConfig(AppConfig):
         triggers.register(row_guards.PREFIX, row_guards.triggers)
         pre_migrate.connect(triggers.before_migrate, sender=self)
         post_migrate.connect(triggers.install, sender=self)
+        post_migrate.connect(planner_statistics.install, sender=self)
