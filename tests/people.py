@@ -149,3 +149,16 @@ def caller(organization: Organization, role: Role = Role.OWNER) -> Caller:
 
 def events(verb: str) -> list[AuditEvent]:
     return list(AuditEvent.objects.filter(verb=verb).order_by("pk"))
+
+
+def menu_pages(browser: Browser) -> set[str]:
+    """Return the addresses that the menu and the tabs of its pages offer, without their queries."""
+    opened: set[str] = set()
+    new = {"/admin/"}
+    while new:
+        page = new.pop()
+        opened.add(page)
+        shown = browser.get(page, follow=True).content.decode()
+        parts = re.findall(r'<nav (?:id="menu"|class="tabs").*?</nav>', shown, re.DOTALL)
+        new |= set(re.findall(r'href="([^"?]*)', "".join(parts))) - opened
+    return opened

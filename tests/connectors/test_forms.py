@@ -88,7 +88,7 @@ def test_required_settings_are_marked_and_come_first_and_a_refused_form_says_so_
     assert places == sorted(places)
     assert "Correct these fields" not in shown
     refused = text_of(send(owner, f"{LIST}create/s3/", "save", name="", schedule_seconds="300"))
-    assert refused.index("Correct these fields") < refused.index("<form method")
+    assert refused.index("Correct these fields") < refused.index('<label for="id_name"')
     assert '<a href="#id_name">Name</a>: ' in refused
 
 
