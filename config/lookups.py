@@ -1,10 +1,10 @@
-"""The lookup `begins`: a case-sensitive prefix search that uses the column's index."""
+"""Lookups that use an index: `begins`, a case-sensitive prefix search, and `among`, for partial indexes."""
 
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField
-from django.db.models.lookups import StartsWith
+from django.db.models.lookups import In, StartsWith
 from django.db.models.sql.compiler import SQLCompiler
 
 _LAST = "\U0010ffff"
@@ -26,6 +26,21 @@ class Begins(StartsWith):
         if end is None:
             return f"{column} >= %s", [*params, self.rhs]
         return f"({column} >= %s AND {column} < %s)", [*params, self.rhs, *params, end]
+
+
+@CharField.register_lookup
+class Among(In):
+    """`in` for constants, which the SQL contains: SQLite needs them there to use an index with such a condition."""
+
+    lookup_name = "among"
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+        column, parameters = self.process_lhs(compiler, connection)
+        values = [str(value) for value in self.rhs]
+        if not all(value.isidentifier() for value in values):
+            raise ValueError("Use `among` for constants only: letters, digits and underscores.")
+        constants = ", ".join(f"'{value}'" for value in values)
+        return f"{column} IN ({constants})", list(parameters)
 
 
 def _next(beginning: str) -> str | None:

@@ -352,6 +352,7 @@ class Disposal(Leased):
     class Meta:
         indexes = [
             models.Index(fields=["record"], condition=models.Q(finished_at=None), name="disposals_unfinished"),
+            models.Index(fields=["problem"], condition=models.Q(finished_at=None), name="disposals_failing"),
             models.Index(fields=["root"], name="disposals_by_family"),
         ]
 

@@ -203,13 +203,13 @@ def without_notice(rows: QuerySet[Decision], pack: Pack) -> QuerySet[Decision]:
 
 def overdue(rows: QuerySet[Notice]) -> QuerySet[Notice]:
     """Return the unsent notices that are past their deadline."""
-    return rows.filter(state__in=Notice.UNSENT, due_at__lt=timezone.now())
+    return rows.filter(state__among=Notice.UNSENT, due_at__lt=timezone.now())
 
 
 def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
     """Return the unsent notices that are due within this many days."""
     now = timezone.now()
-    return rows.filter(state__in=Notice.UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
+    return rows.filter(state__among=Notice.UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
 
 
 @dataclass(frozen=True, slots=True)

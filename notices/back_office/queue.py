@@ -63,7 +63,7 @@ class Queue(View):
             case "all":
                 return rows
             case _:
-                return rows.filter(state__in=Notice.UNSENT)
+                return rows.filter(state__among=Notice.UNSENT)
 
 
 class _Exactly(admin.SimpleListFilter):

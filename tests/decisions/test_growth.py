@@ -1,25 +1,34 @@
-"""Growth: pages and lists read no more rows when there are more decisions and notices."""
+"""Growth: pages and lists read no more rows when there are more decisions and notices, and scan no large table."""
 
+import json
+import re
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import psycopg
 import pytest
+from django.contrib import admin
 from django.db import connection
+from django.urls import reverse
 
 from accounts.back_office import lists
 from accounts.roles import Role
 from bench.growth_rows import fill
 from decisions import back_office
+from tests.query_plans import plans
 from tests.rows_read import rows_read
 
 pytestmark = pytest.mark.django_db
 SMALL, TIMES = 400, 5
 TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
 DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"
-_GROWING_ON_SQLITE = ("/admin/", f"{QUEUE}?", f"{QUEUE}?queue=in_review")
-"""Pages that read more rows on SQLite. It uses no index for several states given as parameters, so these pages read the
-open notices. It also searches all records for unfinished disposals."""
+REPORTS = (f"{DECISIONS}reports/", "/admin/notices/noticesettings/report/")
+OPENAPI = Path(__file__).parents[2] / "docs/openapi.json"
+_SMALL_TABLES = {"config_changemark", "custody_installation", "accounts_organization"}
+_SCANS = {"sqlite": re.compile(r"SCAN (\w+)"), "postgresql": re.compile(r"Seq Scan on (\w+)")}
+_DERIVED = {"CONSTANT", "counted", "subquery"}
+"""Names that SQLite scans besides tables: subqueries that count, which a LIMIT bounds."""
 
 
 def pages(notice) -> Iterator[str]:
@@ -59,6 +68,19 @@ def resources(notice) -> Iterator[str]:
         yield f"/v1/notices?{query}"
 
 
+def changelists() -> Iterator[str]:
+    """Yield every list of the back office."""
+    for model in admin.site._registry:
+        yield reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def listed_resources() -> Iterator[str]:
+    """Yield every GET of the API without an id in its path, for a key."""
+    for path, operations in json.loads(OPENAPI.read_text())["paths"].items():
+        if "get" in operations and not re.search("{|/auth/", path):
+            yield path
+
+
 @pytest.fixture
 def no_dead_rows(db: None) -> None:
     """Remove the dead rows of earlier tests, as autovacuum does: the first query to meet dead rows counts them.
@@ -83,9 +105,24 @@ def test_pages_and_lists_read_no_more_rows_of_a_larger_table(
         return {path: rows_read(partial(answered, client, path)) for client, path in asked}
 
     small, great = read(SMALL), read(SMALL * (TIMES - 1))
-    for path in _GROWING_ON_SQLITE if connection.vendor == "sqlite" else ():
-        del great[path]
     assert {path: (small[path], rows) for path, rows in great.items() if rows > TOLERATED * small[path] + NOISE} == {}
+
+
+def test_no_page_or_list_scans_a_large_table(no_dead_rows, api_for, organization, signed_in):
+    api, browser = api_for(organization, Role.OWNER), signed_in(Role.OWNER)
+    notice = fill(organization, decisions=60, notices=30)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")  # then it scans only where no index serves
+    asked = [(browser, path) for path in (*pages(notice), *changelists(), *REPORTS)]
+    asked += [(api.client, path) for path in (*resources(notice), *listed_resources())]
+    scans = {}
+    for client, path in asked:
+        for sql, plan in plans(partial(answered, client, path)):
+            names = {name for line in plan for name in _SCANS[connection.vendor].findall(line)}
+            if names - _DERIVED - _SMALL_TABLES:
+                scans[path] = sql, plan
+    assert scans == {}
 
 
 def answered(client, path):
