@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import RecentValues, TimeRange, caller, moment, refusal, starting_with
+from accounts.back_office import RecentValues, TimeRange, caller, moment, periods, refusal, starting_with
 from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
@@ -164,7 +164,8 @@ class DecisionAdmin(OrDisposed):
         organization = selectors.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        groups = review_reports.reconsiderations(organization.pk, grouping)
+        period = periods.chosen(request.GET)
+        groups = review_reports.reconsiderations(organization.pk, grouping, period.begins)
         if request.GET.get("format") == "csv":
             return report_csv(grouping, groups)
         return self.page(
@@ -174,6 +175,8 @@ class DecisionAdmin(OrDisposed):
             groups=groups,
             grouping=grouping,
             groupings=review_reports.GROUPINGS,
+            period=period,
+            periods=periods.all_periods(),
             bars=[{"group": g, "y": 34 * n, "width": round(400 * g.overturn_rate)} for n, g in enumerate(groups)],
             height=max(34 * len(groups), 1),
         )

@@ -4,7 +4,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.db.models.functions import Coalesce, Least
@@ -57,10 +57,16 @@ def newest_by_system(organization_id: uuid.UUID, limit: int) -> list[tuple[str, 
     return [(system or NOT_NAMED, reviews[system], changed[system]) for system in ranked]
 
 
-def reconsiderations(organization_id: uuid.UUID, grouping: str) -> Sequence[Group]:
-    """Return a group for each value of a grouping, most reviews first. Disposed reconsiderations still count."""
+def reconsiderations(organization_id: uuid.UUID, grouping: str, since: datetime | None = None) -> Sequence[Group]:
+    """Return a group for each value of a grouping, most reviews first. Disposed reconsiderations still count.
+
+    Args:
+        since: counts the reconsiderations received from then on. None counts all.
+    """
     _, column = GROUPINGS[grouping]
     rows = Reconsideration.with_disposed.for_organization(organization_id).filter(first__isnull=False)
+    if since:
+        rows = rows.filter(received_at__gte=since)
     # If the decision is later than its receipt, the sender's clock was wrong.
     decided = Least(Coalesce("first__decided_at", "first__received_at"), "first__received_at")
     duration = ExpressionWrapper(F("received_at") - decided, output_field=DurationField())

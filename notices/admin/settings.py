@@ -8,7 +8,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 
 from accounts import selectors as accounts
-from accounts.back_office import ReadOnlyAdmin, caller, refusal
+from accounts.back_office import ReadOnlyAdmin, caller, periods, refusal
 from accounts.roles import Permission
 from accounts.services import guards
 from notices import selectors, services
@@ -117,8 +117,10 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         organization = accounts.current_organization(request)
         if organization is None:
             return redirect("admin:index")
-        title = "Notices: timeliness and approvals"
-        return self.page(request, "notices/report.html", title, **notice_report.notices(organization))
+        period = periods.chosen(request.GET)
+        report = notice_report.notices(organization, period.begins)
+        shown = {**report, "period": period, "periods": periods.all_periods()}
+        return self.page(request, "notices/report.html", "Notices: timeliness and approvals", **shown)
 
 
 def _in_force(pack: Pack) -> str:

@@ -13,8 +13,12 @@ from accounts.models import Organization
 from notices.models import UNFINISHED, Approval, Delivery, Notice, ReviewRequest
 
 
-def notices(organization: Organization) -> dict[str, Any]:
-    """Return the context of the report page: a line for each pack, and charts."""
+def notices(organization: Organization, since: datetime | None = None) -> dict[str, Any]:
+    """Return the context of the report page: a line for each pack, and charts.
+
+    Args:
+        since: counts the notices written and the requests received from then on. None counts all.
+    """
     now = timezone.now()
     in_time = Exists(
         Delivery.objects.unscoped("those of each notice, which are its organization's").filter(
@@ -23,6 +27,9 @@ def notices(organization: Organization) -> dict[str, Any]:
     )
     delivered, unsent = Q(state=Notice.State.DELIVERED), Q(state__in=Notice.UNSENT, disposed_at=None)
     rows = Notice.with_disposed.for_organization(organization)
+    approvals = Approval.objects.for_organization(organization)
+    if since:
+        rows, approvals = rows.filter(created_at__gte=since), approvals.filter(notice__created_at__gte=since)
     counts = rows.values("pack").annotate(
         written=Count("pk"),
         delivered=Count("pk", filter=delivered),
@@ -33,7 +40,6 @@ def notices(organization: Organization) -> dict[str, Any]:
     too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
     delivered_late = dict(too_late.order_by())
     lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counts.order_by("pack")]
-    approvals = Approval.objects.for_organization(organization)
     kinds = approvals.aggregate(
         granted=Count("pk", filter=Q(grant__isnull=False)),
         signed_in=Count("pk", filter=Q(grant=None, basis="signed in")),
@@ -43,14 +49,16 @@ def notices(organization: Organization) -> dict[str, Any]:
     unverified = unverified.select_related("notice__decision").order_by("-pk")[:50]
     return {
         "lines": lines,
-        "charts": [_authority(kinds), _requests(organization, now)],
+        "charts": [_authority(kinds), _requests(organization, now, since)],
         "unverified": unverified,
     }
 
 
-def _requests(organization: Organization, now: datetime) -> Chart:
+def _requests(organization: Organization, now: datetime, since: datetime | None) -> Chart:
     """Return the chart of requests for review whose decisions are not disposed of."""
     rows = ReviewRequest.objects.for_organization(organization)
+    if since:
+        rows = rows.filter(received_at__gte=since)
     late = Q(due_at__lt=Coalesce("told_at", "closed_at", now))
     counts = rows.aggregate(
         told=Count("pk", filter=Q(told_at__isnull=False) & ~late),

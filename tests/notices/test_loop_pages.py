@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.roles import Role
 from notices import selectors, tasks
 from notices.back_office import notice_report
-from notices.models import ReviewRequest
+from notices.models import Notice, ReviewRequest
 from tests.notices.conftest import (
     RECORD,
     acting,
@@ -115,6 +115,19 @@ def test_the_page_of_an_answered_request_names_the_letter_and_has_no_actions(api
     assert str(ReviewRequest.objects.get().told_by_id) in body
     assert reverse("admin:close-review-request", args=[asked.pk]) not in body
     assert "Draft the letter" not in body
+
+
+def test_the_report_counts_ninety_days_unless_the_address_names_another_period(api, asked, signed_in):
+    browser, page = signed_in(Role.EDITOR), reverse("admin:notice-report")
+    old = timezone.now() - timedelta(days=100)
+    assert "Not looked at yet" in text(browser.get(page))
+    ReviewRequest.objects.update(received_at=old)
+    assert "Not looked at yet" not in text(browser.get(page))
+    Notice.objects.update(created_at=old)
+    assert "No notices in this period." in text(browser.get(page))
+    for days in ("365", "all"):
+        assert "Not looked at yet" in text(browser.get(page, {"days": days}))
+    assert browser.get(page, {"days": "0"}).status_code == 404
 
 
 def test_the_report_counts_what_became_of_requests(api, asked, organization):

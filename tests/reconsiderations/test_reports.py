@@ -147,10 +147,21 @@ def test_the_page_shows_rate_and_time_as_chart_and_table(reviewed, signed_in):
         assert part in shown
 
 
+def test_the_page_counts_ninety_days_unless_the_address_names_another_period(api, signed_in):
+    decide(api, "a", system="Old scorer", decided=NOW - 200 * DAY)
+    review(api, "a", after=-100 * DAY)
+    browser = signed_in()
+    assert "No reconsiderations in this period." in browser.get(URL).content.decode()
+    for days in ("365", "all"):
+        assert "Old scorer" in browser.get(URL, {"days": days}).content.decode()
+    assert [cells[:2] for cells in exported(browser, days="365")[1:]] == [["Old scorer", "1"]]
+    assert browser.get(URL, {"days": "-1"}).status_code == 404
+
+
 @pytest.mark.once
 def test_without_reviews_the_page_says_so_and_has_no_chart(organization, signed_in):
     shown = signed_in().get(URL).content.decode()
-    assert "No reconsiderations yet." in shown
+    assert "No reconsiderations in this period." in shown
     assert 'class="chart"' not in shown
 
 
@@ -181,8 +192,8 @@ def test_names_from_records_are_text_on_the_page(api, signed_in):
         assert "<img src=x" not in shown
 
 
-def exported(browser, grouping="system"):
-    answer = browser.get(URL, {"by": grouping, "format": "csv"})
+def exported(browser, grouping="system", **query):
+    answer = browser.get(URL, {"by": grouping, "format": "csv", **query})
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"] == f'attachment; filename="reconsiderations-by-{grouping}.csv"'
     return list(csv.reader(io.StringIO(answer.content.decode(), newline="")))
