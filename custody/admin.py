@@ -16,7 +16,7 @@ from custody import record_types, services
 from custody import selectors as selectors_of_custody
 from custody.back_office import disposal_pages
 from custody.back_office.cloud_pages import CloudPages
-from custody.back_office.states import damage_of, state_of, waiting
+from custody.back_office.states import damage_of, late, state_of, waiting
 from custody.models import Entry, Key, KeyOutage, StorageTarget
 from custody.selectors import storage_of
 from custody.vaults import storage_targets
@@ -28,6 +28,7 @@ class State(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
             ("waiting", "Not yet in the vault"),
+            ("late", "Not in the vault after a minute"),
             (Entry.State.QUEUED, "Not yet signed"),
             (Entry.State.RESERVED, "Not yet finalised"),
             (Entry.State.STORED, "In the vault"),
@@ -37,6 +38,8 @@ class State(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
         if self.value() == "waiting":
             return waiting(queryset)
+        if self.value() == "late":
+            return late(queryset)
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import RecentValues, TimeRange, caller, moment, periods, refusal, starting_with
+from accounts.back_office import RecentValues, TimeRange, caller, moment, periods, refusal, starting_with, tick_opened
 from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
@@ -104,9 +104,11 @@ class DecisionAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            return self._page(request, self._decision(request, object_id))
+            page = self._page(request, self._decision(request, object_id))
         except Disposed as gone:
             return page_of(gone)
+        tick_opened(request)
+        return page
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list. A search for the id of a disposed record shows its disposal instead."""

@@ -12,7 +12,7 @@ class DecisionsConfig(AppConfig):
         from custody import record_types
         from custody.rows import signed_rows
         from decisions import personal_data
-        from decisions.back_office import charts
+        from decisions.back_office import charts, flows
         from decisions.demo import ingest_samples
         from decisions.ingest_lane import PATH, IngestLane
         from decisions.models import Decision
@@ -22,6 +22,7 @@ class DecisionsConfig(AppConfig):
         row_guards.register(signed_rows.index_guard(Decision))
         record_types.register(DECISION, RECONSIDERATION)
         register_step(ingest_samples)
+        back_office.register_flows(flows)
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
         lanes.register("POST", PATH, IngestLane)

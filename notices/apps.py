@@ -5,7 +5,7 @@ class NoticesConfig(AppConfig):
     name = "notices"
 
     def ready(self) -> None:
-        from accounts.back_office import register_charts, register_counts, register_needs, register_page
+        from accounts.back_office import register_counts, register_flows, register_needs, register_page
         from accounts.demo import register_step
         from config import row_guards
         from custody import record_types
@@ -32,7 +32,7 @@ class NoticesConfig(AppConfig):
         misspellings.register_names(dry_runs.record_names)
         record_warnings.register_record_check(dry_runs.lacking)
         register_needs(dashboard.needs)
-        register_charts(dashboard.charts)
+        register_flows(dashboard.flows)
         register_counts(dashboard.menu_counts)
         register_decision_panel(requests.to_write)
         register_decision_panel(dashboard.panel)

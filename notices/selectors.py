@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import Organization
@@ -26,6 +26,7 @@ from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
 from notices.models import (
     AuthorityGrant,
+    Contributor,
     Delivery,
     Notice,
     NoticeQuerySet,
@@ -34,6 +35,7 @@ from notices.models import (
     Phrase,
     ReviewRequest,
     ReviewRequestQuerySet,
+    Step,
 )
 from notices.packs import Pack, packs
 from notices.packs.clocks import Purpose
@@ -210,6 +212,22 @@ def at_risk(rows: QuerySet[Notice], days: int) -> QuerySet[Notice]:
     """Return the unsent notices that are due within this many days."""
     now = timezone.now()
     return rows.filter(state__among=Notice.UNSENT, due_at__gte=now, due_at__lte=now + timedelta(days=days))
+
+
+def sent_back(rows: QuerySet[Notice], person: str) -> QuerySet[Notice]:
+    """Return the drafts with words of a person whose reviewer requested changes and that wait to be submitted again.
+
+    Args:
+        person: their email address.
+    """
+    notice = {"notice": OuterRef("pk")}
+    steps = Step.objects.unscoped("those of each notice").filter(**notice).exclude(kind=Step.Kind.READDRESSED)
+    newest = steps.order_by("-created_at", "-pk").values("kind")[:1]
+    wrote = Contributor.objects.unscoped("those of each notice").filter(
+        **notice, part=Contributor.Part.WORDS, mail=person
+    )
+    drafts = rows.filter(Exists(wrote), state=Notice.State.DRAFT)
+    return drafts.alias(newest_step=Subquery(newest)).filter(newest_step=Step.Kind.CHANGES_REQUESTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -34,6 +34,13 @@ _WORDS = {
 def history(organization_id: uuid.UUID) -> list[Policy]:
     """Return the newest versions of the policy, newest first."""
     return list(Policy.objects.for_organization(organization_id).order_by("-number")[:_MAX_VERSIONS])
+
+
+def unannounced_policies(organization_id: uuid.UUID) -> QuerySet[Policy]:
+    """Return the current policy if it shortens retention and the mail to owners has yet to go out."""
+    rows = Policy.objects.for_organization(organization_id)
+    newest = rows.order_by("-number").values("pk")[:1]
+    return rows.filter(pk=Subquery(newest), shortens=True, announced_at=None)
 
 
 def hold(organization_id: uuid.UUID, number: int) -> Hold:

@@ -21,6 +21,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from xdist.scheduler import LoadFileScheduling
 
 from accounts import audit, callers, selectors, services, token_hashing
+from accounts.back_office import flows
 from accounts.models import Organization
 from accounts.roles import Role
 from config import changes, db
@@ -30,7 +31,6 @@ from custody.models import StorageTarget
 from custody.services import mark_vault, searching, turns
 from custody.services.replay import forget as forget_replay
 from custody.vaults import storage_targets
-from decisions import back_office as decisions_pages
 from tests import databases, people
 from tests.browser.chromium import chromium
 from tests.environment import DATA_DIR
@@ -290,7 +290,7 @@ def _caches_of_one_test() -> None:
     turns.forget()
     searching.forget()
     forget_replay()
-    decisions_pages._cached_count.cache_clear()
+    flows.forget()
     settings.RETENTION_JOURNAL = f"folder:{DATA_DIR}/journal-{next(_journals)}"
 
 

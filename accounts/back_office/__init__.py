@@ -1,6 +1,7 @@
 """Shared parts of the back office. Apps build their pages on them, and register needs and charts."""
 
 from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
+from accounts.back_office.flows import Flow
 from accounts.back_office.lists import (
     ExactValue,
     RecentValues,
@@ -12,12 +13,21 @@ from accounts.back_office.lists import (
 )
 from accounts.back_office.navigation import register_counts
 from accounts.back_office.permissions import caller, may, may_look, refusal
-from accounts.back_office.start_page import Bar, Chart, Need, register_charts, register_needs
+from accounts.back_office.start_page import (
+    Bar,
+    Chart,
+    Need,
+    register_charts,
+    register_flows,
+    register_needs,
+    tick_opened,
+)
 
 __all__ = [
     "Bar",
     "Chart",
     "ExactValue",
+    "Flow",
     "Need",
     "ReadOnlyAdmin",
     "RecentValues",
@@ -34,8 +44,10 @@ __all__ = [
     "refusal",
     "register_charts",
     "register_counts",
+    "register_flows",
     "register_needs",
     "register_page",
     "row_url",
     "starting_with",
+    "tick_opened",
 ]

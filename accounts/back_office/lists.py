@@ -31,7 +31,14 @@ def capped_count(rows: QuerySet[Any]) -> int:
 
 def capped_counts(lists: Iterable[QuerySet[Any]], limit: int) -> list[int]:
     """Count the rows of several lists in one query, which stops at `limit` + 1 of each list."""
-    limited = [rows.order_by().values("pk")[: limit + 1].query.sql_with_params() for rows in lists]
+    return counts_up_to([(rows, limit) for rows in lists])
+
+
+def counts_up_to(lists: Iterable[tuple[QuerySet[Any], int]]) -> list[int]:
+    """Count the rows of several lists in one query, which stops at each list's own limit + 1."""
+    limited = [rows.order_by().values("pk")[: limit + 1].query.sql_with_params() for rows, limit in lists]
+    if not limited:
+        return []
     counts = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) AS counted)" for sql, _ in limited)  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {counts}", [parameter for _, parameters in limited for parameter in parameters])

@@ -10,7 +10,7 @@ from django.utils.text import slugify
 from accounts import selectors
 from accounts.back_office import label_of, lists, navigation, start_page
 from accounts.back_office.navigation import Menu
-from accounts.back_office.start_page import Chart, Need
+from accounts.back_office.start_page import StartPage
 from accounts.models import Organization
 
 register = template.Library()
@@ -46,17 +46,10 @@ def menu_of(request: HttpRequest, opts: Any) -> Menu:
 
 
 @register.simple_tag
-def needs_of(request: HttpRequest) -> list[Need]:
-    """Return the needs of the current organization."""
+def start_page_of(request: HttpRequest) -> StartPage | None:
+    """Return the start page of the current organization."""
     organization = selectors.current_organization(request)
-    return start_page.needs(request, organization) if organization else []
-
-
-@register.simple_tag
-def charts_of(request: HttpRequest) -> list[Chart]:
-    """Return the charts of the current organization."""
-    organization = selectors.current_organization(request)
-    return start_page.charts(request, organization) if organization else []
+    return start_page.start_page(request, organization) if organization else None
 
 
 register.filter(label_of)

@@ -1,6 +1,7 @@
 """Start-page entries of connectors: systems and connectors that stopped sending, by name."""
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -20,6 +21,8 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     if may_look(request, Permission.READ_DECISIONS):
         systems = list(selectors.stopped_systems(organization.pk))
         page = reverse("admin:decisions_decision_changelist")
+        if len(systems) == 1:
+            page += "?" + urlencode({"system_name": systems[0]})
         yield _need("system", "systems", "that used to send decisions and stopped", systems, page)
     if may_look(request, Permission.MANAGE_CONNECTORS):
         rows = list(selectors.in_need(organization.pk)[: MAX_ROWS + 1])

@@ -10,14 +10,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.back_office import Need, capped_count, capped_counts, lists, may_look
+from accounts.back_office import Need, capped_count, may_look
 from accounts.models import Organization
 from accounts.roles import Permission
 from custody.models import Damage, Entry, Inspection
 
 _LATE = timedelta(minutes=1)
-_NOT_STORED = (Entry.State.QUEUED, Entry.State.RESERVED)
-_ON_THE_WAY = (*_NOT_STORED, Entry.State.STORED)
+_ON_THE_WAY = (Entry.State.QUEUED, Entry.State.RESERVED, Entry.State.STORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +40,17 @@ def state_of(organization: Organization) -> State:
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     """Yield the needs on the start page."""
     if may_look(request, Permission.READ_DECISIONS):
-        entries = Entry.objects.for_organization(organization).filter(received_at__lt=timezone.now() - _LATE)
         yield Need(
             text="records sealed, but not in their vault after a minute",
             one="record sealed, but not in its vault after a minute",
-            count=sum(capped_counts((entries.filter(state=state) for state in _NOT_STORED), lists.MAX_ROWS)),
-            url=reverse("admin:custody_entry_changelist") + "?state=waiting",
+            count=late(Entry.objects.for_organization(organization)),
+            url=reverse("admin:custody_entry_changelist") + "?state=late",
             urgent=True,
         )
         yield Need(
             text="damaged items in custody: have them restored from a backup",
             one="damaged item in custody: have it restored from a backup",
-            count=capped_count(Damage.objects.for_organization(organization)),
+            count=Damage.objects.for_organization(organization),
             url=reverse("admin:custody_entry_changelist"),
             urgent=True,
         )
@@ -71,6 +69,11 @@ def damage_of(organization: Organization) -> dict[str, Any]:
 def waiting(entries: QuerySet[Entry]) -> QuerySet[Entry]:
     """Return the entries that are not in their vault yet, by a query that uses the index of each state."""
     return entries.filter(Q(state=Entry.State.QUEUED) | Q(state=Entry.State.RESERVED))
+
+
+def late(entries: QuerySet[Entry]) -> QuerySet[Entry]:
+    """Return the entries that are not in their vault after a minute."""
+    return waiting(entries).filter(received_at__lt=timezone.now() - _LATE)
 
 
 def _in_state(organization: Organization, state: Entry.State) -> QuerySet[Entry]:

@@ -25,10 +25,21 @@ class Waiting(View):
     usual = "Waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("to_be_told", "To be told"), ("answered", "Answered"), ("closed", "Closed"), ("all", "All")]
+        return [
+            ("late", "Late"),
+            ("open", "Waiting for a review"),
+            ("to_be_told", "To be told"),
+            ("answered", "Answered"),
+            ("closed", "Closed"),
+            ("all", "All"),
+        ]
 
     def queryset(self, request: HttpRequest, rows: Any) -> Any:
         match self.value():
+            case "late":
+                return rows.late()
+            case "open":
+                return rows.waiting()
             case "to_be_told":
                 return rows.to_be_told()
             case "answered":

@@ -1,44 +1,67 @@
 """Notices on the start page and on a decision's page."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 
-from accounts.back_office import Bar, Chart, Need, capped_count, capped_counts, lists, may_look, navigation, refusal
+from accounts import selectors as accounts
+from accounts.back_office import Flow, Need, capped_counts, may_look, navigation, refusal
 from accounts.models import Organization
 from accounts.roles import Permission
 from decisions.back_office import Panel
 from decisions.models import Decision
 from notices import selectors
-from notices.models import Notice, languages
+from notices.models import Delivery, Notice, languages
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
-    """Yield the counts of notices and review requests that wait for a member."""
-    attention = selectors.attention(organization.pk)
+    """Yield the notices and review requests that wait for a member."""
     queue = reverse("admin:notices_notice_changelist")
+    notices = Notice.objects.for_organization(organization)
+    work = partial(Need, is_work=True)
     if may_look(request, Permission.READ_DECISIONS):
-        in_review = Notice.objects.for_organization(organization).filter(state=Notice.State.IN_REVIEW)
-        late, soon, waiting = map(capped_count, (attention.overdue, attention.at_risk, in_review))
-        yield Need(
-            "notices past their deadline", "notice past its deadline", late, f"{queue}?queue=overdue", urgent=True
-        )
-        yield Need("notices due soon", "notice due soon", soon, f"{queue}?queue=at_risk")
-        yield Need("notices waiting for review", "notice waiting for review", waiting, f"{queue}?queue=in_review")
+        attention = selectors.attention(organization.pk)
+        late = "notices past their deadline", "notice past its deadline", attention.overdue
+        yield work(*late, f"{queue}?queue=overdue", urgent=True)
+        yield work("notices due soon", "notice due soon", attention.at_risk, f"{queue}?queue=at_risk")
+        if member := accounts.current_member(request):
+            sent_back = selectors.sent_back(notices, member.user.email)
+            yield work("notices sent back to you", "notice sent back to you", sent_back, f"{queue}?queue=sent_back")
+        in_review = notices.filter(state=Notice.State.IN_REVIEW)
+        waits = "notices waiting for review", "notice waiting for review", in_review
+        yield work(*waits, f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
-        page = reverse("admin:notices_reviewrequest_changelist")
-        requests = selectors.unfinished_requests(organization.pk)
-        kinds = (requests.filter(due_at__lt=timezone.now()), requests.waiting(), requests.to_be_told())
-        late, asked, untold = capped_counts(kinds, lists.MAX_ROWS)
-        yield Need("answers to people are late", "answer to a person is late", late, page, urgent=True)
-        yield Need("people asked for a review", "person asked for a review", asked, page)
-        yield Need(
-            "reviews decided, outcome letters not sent",
-            "review decided, outcome letter not sent",
-            untold,
-            f"{page}?state=to_be_told",
+        yield from _requests(organization)
+    if may_look(request, Permission.READ_DECISIONS):
+        approved = notices.filter(state=Notice.State.APPROVED)
+        yield work("notices to deliver", "notice to deliver", approved, f"{queue}?queue=approved")
+
+
+def _requests(organization: Organization) -> Iterator[Need]:
+    """Yield the review requests that wait for a reconsideration, or for a letter about it."""
+    page = reverse("admin:notices_reviewrequest_changelist")
+    rows = selectors.unfinished_requests(organization.pk)
+    work = partial(Need, is_work=True)
+    late = "answers to people are late", "answer to a person is late", rows.late()
+    yield work(*late, f"{page}?state=late", urgent=True)
+    yield work("people asked for a review", "person asked for a review", rows.waiting(), f"{page}?state=open")
+    decided = "reviews decided, outcome letters not sent", "review decided, outcome letter not sent", rows.to_be_told()
+    yield work(*decided, f"{page}?state=to_be_told")
+
+
+def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
+    """Yield the letters that went out."""
+    if may_look(request, Permission.READ_DECISIONS):
+        yield Flow(
+            title="Letters sent",
+            one="letter",
+            many="letters",
+            happens="went out",
+            rows=Delivery.objects.for_organization(organization).exclude(delivered_at=None),
+            column="handled_at",
+            url=reverse("admin:notices_notice_changelist") + "?queue=delivered",
         )
 
 
@@ -51,21 +74,6 @@ def menu_counts(request: HttpRequest, organization: Organization) -> dict[str, i
         "to_deliver": notices.filter(state=Notice.State.APPROVED),
     }
     return dict(zip(waiting, capped_counts(waiting.values(), navigation.MAX_SHOWN), strict=True))
-
-
-def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
-    """Yield a chart of notices by state."""
-    if not may_look(request, Permission.READ_DECISIONS):
-        return
-    rows = Notice.with_disposed.for_organization(organization)
-    counts = capped_counts((rows.filter(state=state) for state in Notice.State), lists.MAX_ROWS)
-    states = zip(Notice.State, counts, strict=True)
-    bars = (
-        [Bar.capped(str(state.label).capitalize(), count, lists.MAX_ROWS) for state, count in states]
-        if any(counts)
-        else []
-    )
-    yield Chart("Notices", bars, reverse("admin:notice-report"), "By state.")
 
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:

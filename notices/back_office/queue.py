@@ -42,6 +42,7 @@ class Queue(View):
             ("overdue", "Overdue"),
             ("at_risk", "Due soon"),
             ("mine", "Assigned to me"),
+            ("sent_back", "Sent back to me"),
             *((state.value, label) for state, label in _STATES.items()),
             ("all", "All"),
         ]
@@ -60,6 +61,9 @@ class Queue(View):
             case "mine":
                 member = accounts.current_member(request)
                 return rows.filter(state__in=Notice.UNSENT, holder=member) if member else rows.none()
+            case "sent_back":
+                member = accounts.current_member(request)
+                return selectors.sent_back(rows, member.user.email) if member else rows.none()
             case "all":
                 return rows
             case _:

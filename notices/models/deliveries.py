@@ -33,7 +33,10 @@ class Delivery(Leased):
 
     class Meta:
         verbose_name_plural = "deliveries"
-        indexes = [models.Index(fields=["created_at"], condition=Q(handled_at=None), name="letters_to_mail")]
+        indexes = [
+            models.Index(fields=["created_at"], condition=Q(handled_at=None), name="letters_to_mail"),
+            models.Index(fields=["handled_at"], condition=Q(delivered_at__isnull=False), name="letters_by_day"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.channel} on {self.created_at:%Y-%m-%d}"

@@ -4,6 +4,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from accounts.models import Organization
 from config.leases import Leased
@@ -34,6 +35,10 @@ class ReviewRequestQuerySet(TenantQuerySet["ReviewRequest"]):
     def unfinished(self) -> "ReviewRequestQuerySet":
         """Return requests in which the person still waits for the reconsideration or the letter about it."""
         return self.filter(UNFINISHED)
+
+    def late(self) -> "ReviewRequestQuerySet":
+        """Return unfinished requests past their deadline."""
+        return self.unfinished().filter(due_at__lt=timezone.now())
 
     def waiting(self) -> "ReviewRequestQuerySet":
         """Return requests that no reconsideration has answered yet."""

@@ -151,10 +151,10 @@ def test_only_a_change_of_flags_is_in_the_audit_trail(browser):
 def panel(browser: Browser) -> str:
     """Return the first steps on the front page of the back office, or nothing."""
     page = browser.get("/admin/").content.decode()
-    return page.partition('<section class="first-steps"')[2].partition("</section>")[0]
+    return page.partition('<section class="first-steps card"')[2].partition("</section>")[0]
 
 
-def test_the_panel_shows_both_steps_and_can_be_dismissed(browser):
+def test_the_panel_shows_the_steps_and_can_be_dismissed(browser):
     shown = panel(browser)
     assert ("Open a decision" in shown, "Check a receipt" in shown, "Dismiss" in shown) == (True, True, True)
     assert 'class="done"' not in shown

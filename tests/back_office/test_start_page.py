@@ -1,12 +1,13 @@
-"""The start page: needs, urgent first, and charts, which the apps register."""
+"""The start page: first steps, needs, what came in and went out, and charts."""
 
+import itertools
 import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from accounts.back_office import Bar, Chart, Need, capped_count, lists, start_page
+from accounts.back_office import Bar, Chart, Need, capped_count, flows, lists, start_page
 from accounts.models import AuditEvent
 from accounts.roles import Role
 from custody.models import Entry
@@ -22,30 +23,43 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def sources(monkeypatch):
     """Replace the needs and charts of the apps by those of the test."""
-    placed = {"needs": [], "charts": []}
+    placed = {"needs": [], "flows": [], "charts": []}
     monkeypatch.setattr(start_page, "_NEEDS", [lambda request, organization: placed["needs"]])
+    monkeypatch.setattr(start_page, "_FLOWS", [lambda request, organization: placed["flows"]])
     monkeypatch.setattr(start_page, "_CHARTS", [lambda request, organization: placed["charts"]])
     return placed
 
 
-def section(browser, name):
+def section(browser, name, title=""):
+    """Return a section of the start page by its class, and by its title if there are several."""
+    sections = re.findall(r"<section.*?</section>", browser.get("/admin/").content.decode(), re.DOTALL)
+    return next(
+        (text for text in sections if re.match(rf'<section class="[^"]*\b{name}\b', text) and title in text), ""
+    )
+
+
+def test_needs_with_a_count_are_listed_urgent_first_and_your_work_before_the_service(sources, signed_in):
+    sources["needs"] = [
+        Need("broken parts", "broken part", 2, "/broken/", urgent=True),
+        Need("late things", "late thing", 1, "/late/", is_work=True),
+        Need("no things", "", 0, "/no/", is_work=True),
+        Need("burning <things>", "", 1001, "/burning/", urgent=True, is_work=True),
+    ]
+    browser = signed_in()
+    work = section(browser, "needs", "Your work")
+    assert re.findall(r"<span>(.*?)</span>", work) == ["burning &lt;things&gt;", "late thing"]
+    assert "<strong>1,000+</strong>" in work
+    assert work.count("urgent</span>") == 1
+    assert 'href="/burning/"' in work
+    assert "broken parts" in section(browser, "needs", "Needs attention")
     page = browser.get("/admin/").content.decode()
-    return re.search(rf'<section class="{name}".*?</section>', page, re.DOTALL).group()
+    assert page.index("Your work") < page.index("Needs attention")
 
 
-def test_needs_with_a_count_are_listed_urgent_first(sources, signed_in):
-    sources["needs"] = [Need("late things", "late thing", 1, "/late/"), Need("no things", "", 0, "/no/"),
-                        Need("burning <things>", "", 1001, "/burning/", urgent=True)]  # fmt: skip
-    shown = section(signed_in(), "needs")
-    assert shown.index("burning &lt;things&gt;") < shown.index("late thing<")
-    assert "no things" not in shown
-    assert "<strong>1,000+</strong>" in shown
-    assert shown.count("urgent</span>") == 1
-    assert 'href="/burning/"' in shown
-
-
-def test_the_page_says_so_if_nothing_needs_attention(sources, signed_in):
-    assert "Nothing at the moment." in section(signed_in(), "needs")
+def test_the_page_says_so_if_nothing_waits(sources, signed_in):
+    browser = signed_in()
+    assert "Nothing waits for you." in section(browser, "needs", "Your work")
+    assert "Needs attention" not in browser.get("/admin/").content.decode()
 
 
 def test_the_menu_shows_pages_by_task_that_the_role_may_see(signed_in):
@@ -86,18 +100,78 @@ def test_a_capped_count_stops_one_above_its_limit(rows, organization, monkeypatc
     assert capped_count(AuditEvent.objects.filter(pk__gt=before)) == min(rows, 4)
 
 
-def test_decisions_are_counted_by_the_day_of_their_receipt(api, other_api):
-    for number, days in enumerate([0, 0, 1, 13, 14]):
-        api.ingest({"decision_id": f"d{number}"})
-        with unguarded():
-            Decision.objects.filter(decision_id=f"d{number}").update(received_at=timezone.now() - timedelta(days=days))
+@pytest.fixture
+def received(api, other_api):
+    """Return a function that ingests a decision received some days ago."""
     other_api.ingest({"decision_id": "other"})
-    chart = next(back_office.charts(_OwnerRequest(api), api.organization))
-    assert [bar.value for bar in chart.bars] == [1, *[0] * 11, 1, 2]
+    numbers = itertools.count()
+
+    def make(days):
+        number = next(numbers)
+        assert api.ingest({"decision_id": f"d{number}"}).status_code == 201
+        with unguarded():
+            rows = Decision.objects.filter(decision_id=f"d{number}")
+            rows.update(received_at=timezone.now() - timedelta(days=days))
+
+    return make
 
 
-def test_a_chart_without_decisions_has_no_bars(api):
-    assert not any(chart.bars for chart in back_office.charts(_OwnerRequest(api), api.organization))
+def flow(browser, title="Decisions received"):
+    """Return the sentence of a flow, or the counts of its days."""
+    shown = section(browser, "chart-card", title)
+    return re.findall(r'class="value">(.*?)<', shown) or re.search(r"<p>(.*?)</p>", shown).group(1)
+
+
+def test_what_came_in_is_columns_from_the_first_day_with_anything_or_a_sentence(received, signed_in, monkeypatch):
+    browser = signed_in(Role.AUDITOR)
+    assert flow(browser) == "No decisions came in yet."
+    assert flow(browser, "Letters sent") == "No letters went out yet."
+    received(14)
+    assert flow(browser) == "No decisions came in in the last 14 days."
+    received(0)
+    assert flow(browser) == "1 decision came in today."
+    received(0)
+    assert flow(browser) == "2 decisions came in today."
+    received(3)
+    flows.forget()
+    assert flow(browser) == ["1", "0", "0", "2"]
+    received(13)
+    monkeypatch.setattr(flows, "_MAX_TODAY", 1)
+    flows.forget()
+    assert flow(browser) == ["1", *"000000000", "1", "0", "0", "1+"]
+
+
+def test_counts_of_past_days_are_remembered(received, signed_in):
+    browser = signed_in(Role.AUDITOR)
+    received(3)
+    received(2)
+    assert flow(browser) == ["1", "1", "0", "0"]
+    received(3)
+    received(0)
+    assert flow(browser) == ["1", "1", "0", "1"]
+
+
+# ── the first steps ──
+
+
+def steps(browser):
+    """Return whether each first step is done."""
+    return ["done" in step for step in re.findall(r"<li(.*?)>", section(browser, "first-steps"))]
+
+
+def test_first_steps_tick_themselves_off(api, signed_in):
+    browser = signed_in(Role.EDITOR)
+    assert steps(browser) == [False, False, False]
+    assert "/v1/" not in section(browser, "first-steps")
+    api.ingest({"decision_id": "loan-1"})
+    assert steps(browser) == [True, False, False]
+    record = Decision.objects.get().pk
+    assert browser.get(f"/admin/decisions/decision/{record}/change/").status_code == 200
+    assert steps(browser) == [True, True, False]
+    assert browser.get("/v1/auth/onboarding").json()["opened"] is True
+    assert steps(signed_in(Role.APPROVER)) == [True, False, False]
+    browser.submit("/admin/", "/account/first-steps/verified/")
+    assert steps(browser) == [True, True, True]
 
 
 class _OwnerRequest:
@@ -112,7 +186,7 @@ def test_the_chart_of_reviews_counts_the_newest(api, monkeypatch):
     api.ingest({"decision_id": "loan-1", "system": {"name": "Scorer"}})
     for outcome in ("overturned", "upheld", "upheld"):
         reconsider(api, outcome=outcome)
-    _, chart = back_office.charts(_OwnerRequest(api), api.organization)
+    (chart,) = back_office.charts(_OwnerRequest(api), api.organization)
     assert [(bar.label, bar.value, bar.note) for bar in chart.bars] == [("Scorer", 0, "% of 2")]
 
 
@@ -122,7 +196,7 @@ def test_a_record_that_waits_for_its_vault_for_over_a_minute_needs_attention(api
     since = timezone.now() - timedelta(seconds=seconds)
     with unguarded():
         Entry.objects.update(state=Entry.State.RESERVED, received_at=since)
-    shown = section(signed_in(Role.AUDITOR), "needs")
+    shown = section(signed_in(Role.AUDITOR), "needs", "Needs attention")
     assert ("record sealed, but not in its vault" in shown) == is_shown
 
 
@@ -130,7 +204,7 @@ def test_needs_of_another_organization_are_not_shown(api, other_api, signed_in, 
     other_api.ingest({"decision_id": "x"})
     with unguarded():
         Entry.objects.update(state=Entry.State.RESERVED, received_at=timezone.now() - timedelta(hours=1))
-    assert "record sealed" not in section(signed_in(), "needs")
-    assert "What needs attention" not in runner.get("/admin/").content.decode(), "nothing is picked yet"
+    assert "record sealed" not in section(signed_in(), "needs", "Needs attention")
+    assert "Your work" not in runner.get("/admin/").content.decode(), "nothing is picked yet"
     pick(runner, other_api.organization)
-    assert "record sealed" in section(runner, "needs")
+    assert "record sealed" in section(runner, "needs", "Needs attention")

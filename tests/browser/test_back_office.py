@@ -229,7 +229,7 @@ def test_keys_move_through_a_list_open_a_row_and_go_home(signed_in):
         page.keyboard.press("d")
     assert download.value.suggested_filename.startswith("record-")
     page.keyboard.press("h")
-    expect(page.get_by_role("heading", name="What needs attention")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your work")).to_be_visible()
 
 
 def test_keys_type_letters_in_a_text_field(signed_in):

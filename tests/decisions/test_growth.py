@@ -12,7 +12,7 @@ from django.contrib import admin
 from django.db import connection
 from django.urls import reverse
 
-from accounts.back_office import lists
+from accounts.back_office import flows, lists
 from accounts.roles import Role
 from bench.growth_rows import fill
 from decisions import back_office
@@ -95,7 +95,7 @@ def no_dead_rows(db: None) -> None:
 def test_pages_and_lists_read_no_more_rows_of_a_larger_table(
     no_dead_rows, api_for, organization, signed_in, monkeypatch
 ):
-    for module, name in ((lists, "MAX_ROWS"), (back_office, "_MAX_TODAY"), (back_office, "_NEWEST")):
+    for module, name in ((lists, "MAX_ROWS"), (flows, "_MAX_TODAY"), (back_office, "_NEWEST")):
         monkeypatch.setattr(module, name, 60)  # more than a page, but fewer than the rows of the table
     api, browser = api_for(organization, Role.EDITOR), signed_in(Role.OWNER)
 
