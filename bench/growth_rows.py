@@ -72,6 +72,22 @@ def fill(organization: Organization, *, decisions: int, notices: int) -> Notice:
     return real
 
 
+def add_audit_events(notice: Notice, count: int) -> None:
+    """Add audit events about a notice."""
+    with transaction.atomic(), progress("audit events", count) as advance:
+        for first in range(0, count, _CHUNK):
+            numbers = range(first, min(first + _CHUNK, count))
+            _create(_event(notice, number) for number in numbers)
+            advance(len(numbers))
+
+
+def _event(notice: Notice, number: int) -> AuditEvent:
+    return AuditEvent(
+        organization_id=notice.organization_id, verb=f"bench.{number % 30}", actor_kind="system", actor_label="bench",
+        object_kind="notice", object_id=str(notice.pk),
+    )  # fmt: skip
+
+
 def _real_notice(organization: Organization) -> Notice:
     shell = callers.command_line(organization.pk)
     line = record().replace(PLACEHOLDER.encode(), b"real-1")
@@ -141,13 +157,7 @@ def _add_notices(real: Notice, about: Sequence[Decision]) -> None:
         )
         for n, notice in enumerate(sent[::25])
     )  # fmt: skip
-    _create(
-        AuditEvent(
-            organization_id=real.organization_id, verb=f"bench.{n % 30}", actor_kind="system", actor_label="bench",
-            object_kind="notice", object_id=str(notice.pk),
-        )
-        for n, notice in enumerate(rows * 3)
-    )  # fmt: skip
+    _create(_event(notice, n) for n, notice in enumerate(rows * 3))
 
 
 def _create(rows: Iterable[Model]) -> None:
