@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Model
+from django.db.models import Model, OuterRef, Subquery
 from django.utils import timezone
 
 from accounts import callers
@@ -141,6 +141,9 @@ def _add_notices(real: Notice, about: Sequence[Decision]) -> None:
         for n, (decision, state, pack) in enumerate(kinds)
     ]  # fmt: skip
     _create(rows)
+    received = Decision.with_disposed.unscoped("one organization's").filter(pk=OuterRef("decision"))
+    written = Notice.with_disposed.for_organization(real.organization_id).exclude(pk=real.pk)
+    written.update(created_at=Subquery(received.values("received_at")))  # a notice is as old as its decision
     columns = {"content": revision.content, "cited": revision.cited, "author_kind": "system", "author_label": "bench"}
     revisions = [NoticeRevision(notice=notice, number=1, **columns) for notice in rows]
     _create(revisions)

@@ -64,13 +64,15 @@ def _requests(organization: Organization, now: datetime, since: datetime | None)
         told=Count("pk", filter=Q(told_at__isnull=False) & ~late),
         told_late=Count("pk", filter=Q(told_at__isnull=False) & late),
         closed=Count("pk", filter=Q(closed_at__isnull=False)),
+        unfinished=Count("pk", filter=UNFINISHED),
         waiting_late=Count("pk", filter=UNFINISHED & late),
     )
+    to_be_told = rows.to_be_told().count()
     bars = [
         Bar("Told the outcome in time", counts["told"]),
         Bar("Told late", counts["told_late"]),
-        Bar("To be told", rows.to_be_told().count()),
-        Bar("Not looked at yet", rows.waiting().count()),
+        Bar("To be told", to_be_told),
+        Bar("Not looked at yet", counts["unfinished"] - to_be_told),
         Bar("Of the last two, late", counts["waiting_late"]),
         Bar("Closed with a reason", counts["closed"]),
     ]
