@@ -2,12 +2,14 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from accounts import views
+from accounts.back_office.components import components
 
 urlpatterns = [
     # Before the admin's own, which ask for a password.
     path("admin/login/", RedirectView.as_view(pattern_name="sign-in", query_string=True)),
     path("admin/logout/", views.sign_out),
     path("admin/password_change/", RedirectView.as_view(pattern_name="my-sessions")),
+    path("components/", components, name="components"),
     path("sign-in/", views.ask_for_code, name="sign-in"),
     path("sign-in/code/", views.enter_code, name="enter-code"),
     path("sign-in/app/", views.enter_app_code, name="second-factor"),
