@@ -175,4 +175,4 @@ class DisposalAdmin(ReadOnlyAdmin):
     sortable_by = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Disposal]:
-        return super().get_queryset(request).defer("statement", "signature")
+        return selectors.of_disposed(super().get_queryset(request)).defer("statement", "signature")

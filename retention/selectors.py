@@ -11,7 +11,7 @@ from accounts.back_office.lists import MAX_ROWS
 from config import db
 from config.errors import Fault
 from custody.disposal import journal
-from custody.models import Disposal
+from custody.models import Disposal, Entry
 from custody.record_types import Families
 from decisions.models import Decision
 from decisions.selectors import DecisionNotFound
@@ -111,7 +111,12 @@ def journal_is_kept(organization_id: uuid.UUID) -> bool:
 
 
 def disposals(organization_id: uuid.UUID) -> QuerySet[Disposal]:
-    return Disposal.objects.for_organization(organization_id)
+    return of_disposed(Disposal.objects.for_organization(organization_id))
+
+
+def of_disposed(disposals: QuerySet[Disposal]) -> QuerySet[Disposal]:
+    """Filter to disposed entries, which all are: databases then begin at the index of those."""
+    return disposals.filter(record__state=Entry.State.DISPOSED)
 
 
 def failing(disposals: QuerySet[Disposal]) -> QuerySet[Disposal]:

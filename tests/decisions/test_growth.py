@@ -24,6 +24,7 @@ SMALL, TIMES = 400, 5
 TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
 DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"
 REPORTS = (f"{DECISIONS}reports/", "/admin/notices/noticesettings/report/")
+DISPOSALS = "/admin/custody/disposal/"
 OPENAPI = Path(__file__).parents[2] / "docs/openapi.json"
 _SMALL_TABLES = {"config_changemark", "custody_installation", "accounts_organization"}
 _SCANS = {"sqlite": re.compile(r"SCAN (\w+)"), "postgresql": re.compile(r"Seq Scan on (\w+)")}
@@ -52,6 +53,7 @@ def pages(notice) -> Iterator[str]:
         yield f"{QUEUE}?{query}"
     for query in ("", "q=none"):
         yield f"/admin/decisions/reconsideration/?{query}"
+    yield DISPOSALS
     for query in ("state=stored", "state=waiting", "state=disposed"):
         yield f"/admin/custody/entry/?{query}"
 
@@ -59,6 +61,7 @@ def pages(notice) -> Iterator[str]:
 def resources(notice) -> Iterator[str]:
     yield from (f"/v1/decisions/real-1{part}" for part in ("", "/record", "/receipt"))
     yield "/v1/decisions/none"
+    yield "/v1/retention/disposals"
     for query in (
         "", "kind=reconsideration", "action=approved", "action=none", "system=System 3", "source=api",
         "received_to=2020-01-01T00:00:00Z",

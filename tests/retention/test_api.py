@@ -153,10 +153,12 @@ def test_another_organizations_decision_has_no_retention(api, other_api):
 
 def disposal(api, name, **more):
     record = Entry.objects.get(pk=decided(api, name, 40).pk)
-    return Disposal.objects.create(
+    row = Disposal.objects.create(
         record=record, root=record.pk, policy=3, statement=b"", signature=b"", key_id="k", disposed_at=timezone.now(),
         **more,
     )  # fmt: skip
+    Entry.objects.filter(pk=record.pk).update(state=Entry.State.DISPOSED)
+    return row
 
 
 def test_disposals_are_listed_with_their_progress(api, other_api, clock):

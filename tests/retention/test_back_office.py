@@ -221,6 +221,7 @@ def test_the_start_page_shows_the_needs_of_an_owner(organization, signed_in, api
         record=record, root=record.pk, policy=1, statement=b"", signature=b"", key_id="k",
         disposed_at=timezone.now(), problem="storage: the bucket does not answer",
     )  # fmt: skip
+    Entry.objects.filter(pk=record.pk).update(state=Entry.State.DISPOSED)
     page = on_page(owner, "/admin/")
     assert "disposal waits for an owner" in page
     assert "retention policy whose owners got no email yet" in page
