@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from itertools import cycle
 from operator import attrgetter
 from typing import Any
+from unittest.mock import patch
 
 from django.db import connection, transaction
-from django.db.models import Model, OuterRef, Subquery
+from django.db.models import Model
 from django.utils import timezone
 
 from accounts import callers
@@ -136,14 +137,13 @@ def _add_notices(real: Notice, about: Sequence[Decision]) -> None:
         Notice(
             organization_id=real.organization_id, decision=decision, pack=pack, pack_version="1", state=state,
             language="en", problems=n % 3, holder=member if n % 50 == 0 and n < 2_000 else None, created_by="bench",
-            due_at=decision.received_at + timedelta(days=360) if n % 4 else None,
+            due_at=decision.received_at + timedelta(days=360) if n % 4 else None, created_at=decision.received_at,
         )
         for n, (decision, state, pack) in enumerate(kinds)
     ]  # fmt: skip
-    _create(rows)
-    received = Decision.with_disposed.unscoped("one organization's").filter(pk=OuterRef("decision"))
-    written = Notice.with_disposed.for_organization(real.organization_id).exclude(pk=real.pk)
-    written.update(created_at=Subquery(received.values("received_at")))  # a notice is as old as its decision
+    # An update of `created_at` would leave dead rows, which PostgreSQL reads.
+    with patch.object(Notice._meta.get_field("created_at"), "auto_now_add", new=False):
+        _create(rows)
     columns = {"content": revision.content, "cited": revision.cited, "author_kind": "system", "author_label": "bench"}
     revisions = [NoticeRevision(notice=notice, number=1, **columns) for notice in rows]
     _create(revisions)
