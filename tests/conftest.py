@@ -51,7 +51,8 @@ _DIFFERENT_ON_SQLITE |= {
     "test_audit_trail", "test_back_office_queue", "test_counters", "test_deadlines",
     "test_health", "test_idempotency", "test_identities", "test_leases", "test_lists",
     "test_master_key", "test_nul", "test_outages", "test_races", "test_reports", "test_sealing",
-    "test_holds", "test_ledger", "test_poll_times", "test_policies", "test_polling", "test_preview",
+    "test_holds", "test_ledger", "test_planner_statistics", "test_poll_times", "test_policies", "test_polling",
+    "test_preview",
 }  # fmt: skip
 _MEETS_A_DATABASE = {"db", "transactional_db", "live", "live_with_each_vault", "upgraded"}  # fixtures
 _STORES_AND_LOCKS = {"transactional_db", "each_vault", "filesystem_vault"}
