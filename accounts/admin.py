@@ -20,6 +20,7 @@ from accounts.back_office import (
     label_of,
     object_url,
     refusal,
+    words_of,
 )
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
@@ -259,7 +260,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    list_display = ("at", "verb", "actor_label", "object_kind")
+    list_display = ("at", "event", "actor_label", "about")
     fields = ("at", "verb", "actor_label", "actor_kind", "actor_id", "object_kind", "object_id", "details")
     labels = {
         "at": "time", "verb": "event", "actor_label": "by", "actor_kind": "by (kind)", "actor_id": "by (id)",
@@ -272,6 +273,14 @@ class AuditEventAdmin(ReadOnlyAdmin):
     sortable_by = ()
     ordering = ("-at", "-pk")
     row_template = "admin/accounts/event.html"
+
+    @admin.display(description="event")
+    def event(self, row: AuditEvent) -> str:
+        return words_of(row.verb)
+
+    @admin.display(description="about")
+    def about(self, row: AuditEvent) -> str:
+        return words_of(row.object_kind)
 
     @admin.display(description="details")
     def details(self, row: AuditEvent) -> str:

@@ -13,7 +13,17 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
-from accounts.back_office import RecentValues, TimeRange, caller, moment, periods, refusal, starting_with, tick_opened
+from accounts.back_office import (
+    RecentValues,
+    TimeRange,
+    caller,
+    moment,
+    periods,
+    refusal,
+    starting_with,
+    tick_opened,
+    words_of,
+)
 from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
@@ -88,7 +98,7 @@ class DecisionAdmin(OrDisposed):
 
     @admin.display(description="current action")
     def current(self, row: Decision) -> str:
-        return row.current_action or "-"
+        return words_of(row.current_action or "-")
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -234,7 +244,7 @@ class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No reconsideration yet. They are recorded on a decision's page."
     list_display = (
-        "decision_id", "of", "review_outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
+        "decision_id", "of", "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
         moment("received_at", "recorded"),
     )  # fmt: skip
     list_filter = (
@@ -258,9 +268,13 @@ class ReconsiderationAdmin(OrDisposed):
     def of(self, row: Reconsideration) -> str:
         return str(row.reconsiders)
 
+    @admin.display(description="outcome")
+    def outcome(self, row: Reconsideration) -> str:
+        return words_of(row.review_outcome)
+
     @admin.display(description="new action")
     def new_action(self, row: Reconsideration) -> str:
-        return row.action or "-"
+        return words_of(row.action or "-")
 
     @admin.display(description="time to decision")
     def time_to_decision(self, row: Reconsideration) -> str:

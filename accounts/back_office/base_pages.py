@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from accounts import selectors
-from accounts.back_office.lists import CappedPaginator
+from accounts.back_office.lists import CappedPaginator, ShownColumns
 from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
 from config.http.timestamps import rfc3339
@@ -57,6 +57,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         columns = super().get_list_display(request)
         return [moment(column, self.labels[column]) if column in self.labels else column for column in columns]
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ShownColumns]:
+        return ShownColumns
 
     def get_urls(self) -> list[URLPattern]:
         """Keep the list and the row's page. The audit trail replaces Django's history."""

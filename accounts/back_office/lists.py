@@ -1,14 +1,16 @@
 """Lists that stay fast at any number of rows: counts have a cap, and filters read no more than they show."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from math import ceil
 from typing import Any
 
 from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
+from django.contrib.admin.utils import lookup_field
+from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR, ChangeList
 from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
@@ -22,6 +24,26 @@ from config import lookups  # noqa: F401  it registers `begins`
 
 MAX_ROWS = 1000
 _CHOICES = 12
+_CODE = re.compile(r"[a-z0-9]+(?:[_.-][a-z0-9]+)*")
+
+
+def words_of(value: str) -> str:
+    """Return a code in words: "not_denied" becomes "Not denied". Any other text stays as it is written."""
+    return re.sub("[_.-]", " ", value).capitalize() if _CODE.fullmatch(value) else value
+
+
+class ShownColumns(ChangeList):
+    """A list without the columns that are empty in all of its rows."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if not self.sortable_by:  # a sorted list names its columns by their places
+            first, *others = self.list_display
+            self.list_display = [first, *(name for name in others if any(map(self._shown(name), self.result_list)))]
+
+    def _shown(self, name: Any) -> Callable[[Any], bool]:
+        """Return a function that tells whether a row has a value in a column."""
+        return lambda row: lookup_field(name, row, self.model_admin)[2] not in (None, "", "-")
 
 
 def capped_count(rows: QuerySet[Any]) -> int:
@@ -123,7 +145,7 @@ class ExactValue(_Filter):
         }
         for value in self.known:
             link = changelist.get_query_string({self.field_path: value})
-            yield {"selected": value == self.value, "query_string": link, "display": value}
+            yield {"selected": value == self.value, "query_string": link, "display": words_of(value)}
 
 
 class RecentValues(ExactValue):

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import get_language_info
 from pydantic import ValidationError
 
 from accounts import selectors as accounts
@@ -79,9 +80,10 @@ class NoticeAdmin(OrDisposed):
     def due(self, row: Notice) -> str:
         return deadline(row.due_at) if row.due_at and row.state in Notice.UNSENT else "-"
 
-    @admin.display(description="pack")
+    @admin.display(description="law or policy")
     def pack_and_language(self, row: Notice) -> str:
-        return format_html('{}<br><span class="quiet">{}</span>', row.pack, row.language)
+        language = get_language_info(row.language)["name"]
+        return format_html('{}<br><span class="quiet">{}</span>', packs()[row.pack].framework, language)
 
     @admin.display(description="assigned to")
     def assigned_to(self, row: Notice) -> str:

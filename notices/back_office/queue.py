@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import get_language_info
 
 from accounts import selectors as accounts
 from accounts.back_office import View
@@ -81,11 +82,11 @@ class ByPack(_Exactly):
     title = parameter_name = "pack"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(pack_id, pack_id) for pack_id in sorted(packs())]
+        return [(pack.id, pack.framework) for pack in packs().values()]
 
 
 class ByLanguage(_Exactly):
     title = parameter_name = "language"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(language, language) for language in languages()]
+        return [(language, get_language_info(language)["name"]) for language in languages()]

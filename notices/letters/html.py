@@ -7,13 +7,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import segno
-from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
+import config
 from notices.letters.letter import Letter
 from notices.letters.outline import outline_of
 
 _STYLE = Path(__file__).parent / "letter.css"
+_VARIABLES = Path(config.__file__).parent / "static/drs/variables.css"
 
 
 def render_html(letter: Letter) -> str:
@@ -33,7 +34,7 @@ def style_hash() -> str:
 @cache
 def style() -> str:
     """Return the style of a letter, which begins with the variables of all pages."""
-    return Path(str(finders.find("drs/variables.css"))).read_text("utf-8") + _STYLE.read_text("utf-8")
+    return _VARIABLES.read_text("utf-8") + _STYLE.read_text("utf-8")
 
 
 def document(letter: Letter, css: str) -> str:

@@ -81,10 +81,12 @@ def test_the_queue_shows_days_problems_and_holders(queue, signed_in):
     done(edit(browser, queue["soon"], inputs_used=[{"statement": "No source.", "source": "nowhere"}]))
     page_text = text(browser.get(QUEUE))
     days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
-    assert f"late person late 1 day late {days[0]:%Y-%m-%d} draft general en -" in page_text
     assert (
-        f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem general en approver@example-bank" in page_text
+        f"late person late 1 day late {days[0]:%Y-%m-%d} draft Our own policy on automated decisions English -"
+        in page_text
     )
+    law = "Our own policy on automated decisions English"
+    assert f"soon person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem {law} approver@example-bank" in page_text
     assert shown_in(browser, "?queue=mine") == ["soon"]
 
 
