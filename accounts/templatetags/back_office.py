@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.utils.text import slugify
@@ -50,6 +51,20 @@ def start_page_of(request: HttpRequest) -> StartPage | None:
     """Return the start page of the current organization."""
     organization = selectors.current_organization(request)
     return start_page.start_page(request, organization) if organization else None
+
+
+@register.simple_tag
+def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, str, str]]:
+    """Return the title, value and address without it of each filter that narrows a list."""
+    chips = []
+    for spec in changelist.filter_specs:
+        names = [name for name in spec.expected_parameters() if name]
+        if values := [request.GET[name] for name in names if request.GET.get(name)]:
+            _default, *others = spec.choices(changelist)
+            selected = [str(choice["display"]) for choice in others if choice["selected"]]
+            shown = selected[0] if selected else lists.words_of(" to ".join(values))
+            chips.append((str(spec.title), shown, changelist.get_query_string(remove=names)))
+    return chips
 
 
 register.filter(label_of)

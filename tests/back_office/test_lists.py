@@ -338,3 +338,24 @@ def test_a_search_for_thousands_of_words_is_answered(signed_in, subtests):
     for rows in WITH_A_SEARCH:
         with subtests.test(rows=rows):
             assert browser.get(f"/admin/{rows}/", {"q": "a " * 2000}).status_code == 200
+
+
+@pytest.mark.once
+def test_filters_are_chips_that_can_be_removed_one_by_one(api, signed_in):
+    decide(api, "loan-1", outcome={"action": "not_denied"})
+    browser = signed_in(Role.AUDITOR)
+    shown = browser.get(DECISIONS, {"action": "not_denied", "kind": "decision"}).content.decode()
+    chips = re.search(r'<ul class="chips">.*?</ul>', shown, re.DOTALL).group()
+    assert re.findall(r'href="([^"]*)">(\w+): <bdi>(.*?)</bdi>', chips) == [
+        ("?action=not_denied", "Kind", "Decisions"), ("?kind=decision", "Action", "Not denied"),
+    ]  # fmt: skip
+    assert 'class="chips"' not in browser.get(DECISIONS).content.decode()
+
+
+@pytest.mark.once
+def test_a_list_says_codes_in_words_and_leaves_out_empty_columns(api, signed_in):
+    decide(api, "loan-1", outcome={"action": "not_denied"}, system={}, subject={})
+    table = signed_in(Role.AUDITOR).get(DECISIONS).content.decode().partition('id="result_list"')[2]
+    assert re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table) == ["Decision id", "Current action", "Received"]
+    assert ">Not denied<" in table
+    assert "not_denied" not in table
