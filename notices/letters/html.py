@@ -9,12 +9,11 @@ from pathlib import Path
 import segno
 from django.template.loader import render_to_string
 
-import config
 from notices.letters.letter import Letter
 from notices.letters.outline import outline_of
 
 _STYLE = Path(__file__).parent / "letter.css"
-_VARIABLES = Path(config.__file__).parent / "static/drs/variables.css"
+_VARIABLES = Path(__file__).parents[2] / "config/static/drs/variables.css"
 
 
 def render_html(letter: Letter) -> str:
