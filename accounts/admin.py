@@ -138,6 +138,7 @@ class MemberAdmin(ReadOnlyAdmin):
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
     nothing = "No invitations yet."
+    one, many = "invitation", "invitations"
     list_display = ("email", "role", "status", "invited_by", "created_at", "expires_at")
     fields = ("email", "role", "status", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
     labels = {"created_at": "sent", "expires_at": "expires", "accepted_at": "accepted", "revoked_at": "withdrawn"}
@@ -212,6 +213,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     row_template = "admin/accounts/key.html"
     change_list_template = "admin/accounts/keys.html"
 
+    def title(self, row: ApiKey) -> str:
+        return row.name
+
     @admin.display(description="created by")
     def made_by(self, row: ApiKey) -> str:
         return label_of(row.created_by)
@@ -260,6 +264,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
+    one, many = "event", "events"
     list_display = ("at", "event", "actor_label", "about")
     fields = ("at", "verb", "actor_label", "actor_kind", "actor_id", "object_kind", "object_id", "details")
     labels = {
@@ -281,6 +286,9 @@ class AuditEventAdmin(ReadOnlyAdmin):
     @admin.display(description="about")
     def about(self, row: AuditEvent) -> str:
         return words_of(row.object_kind)
+
+    def title(self, row: AuditEvent) -> str:
+        return words_of(row.verb)
 
     @admin.display(description="details")
     def details(self, row: AuditEvent) -> str:

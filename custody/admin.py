@@ -46,6 +46,7 @@ class State(admin.SimpleListFilter):
 @admin.register(Entry)
 class EntryAdmin(CloudPages):
     needed = Permission.READ_DECISIONS
+    one, many = "stored record", "stored records"
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)
     labels = {"received_at": "received"}
@@ -58,6 +59,9 @@ class EntryAdmin(CloudPages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entry]:
         return super().get_queryset(request).defer("statement", "signature")
+
+    def title(self, row: Entry) -> str:
+        return f"Stored {row.kind.replace('_', ' ')}"
 
     def vault(self, row: Entry) -> str:
         return row.target.get_provider_display()
@@ -125,6 +129,9 @@ class KeyAdmin(ReadOnlyAdmin):
     labels = {"provider": "held by", "created_at": "created", "retired_at": "retired"}
     fields = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
+
+    def title(self, row: Key) -> str:
+        return f"{row.get_purpose_display().capitalize()} key"
 
     @admin.display(description="key id")
     def short_id(self, row: Key) -> str:

@@ -29,12 +29,14 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     """Read-only pages of the operator's organization. Changes go through services, on separate pages.
 
     `needed` is the permission to look. `organization_field` is the path from a row to its organization. `nothing` is
-    the text of an empty list. `fields` are the columns on a row's page. `labels` rename columns for people.
+    the text of an empty list. `one` and `many` name a row and several, by default in the model's words. `fields` are
+    the columns on a row's page. `labels` rename columns for people.
     """
 
     needed: ClassVar[Permission]
     organization_field = "organization"
     nothing = "Nothing yet."
+    one, many = "", ""
     labels: ClassVar[Mapping[Any, str]] = {}
     row_template = "admin/row.html"
     actions = None
@@ -42,6 +44,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
+
+    def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
+        super().__init__(model, admin_site)
+        self.one, self.many = self.one or str(self.opts.verbose_name), self.many or str(self.opts.verbose_name_plural)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -89,7 +95,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         asked = [value for name, value in request.GET.items() if name != SEARCH_VAR]  # the search form refuses NUL
         if any("\x00" in value for value in asked):  # PostgreSQL raises for NUL
             return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
-        title = capfirst(str(self.opts.verbose_name_plural))
+        title = capfirst(self.many)
         return super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
 
     def change_view(
@@ -99,7 +105,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         if request.method not in ("GET", "HEAD"):
             return HttpResponseNotAllowed(["GET", "HEAD"])
         context = {"row": row, "facts": self.facts(row), **self.row_context(request, row)}
-        return self.page(request, self.row_template, str(row), **context)
+        return self.page(request, self.row_template, self.title(row), **context)
+
+    def title(self, row: Any) -> str:
+        """Return the title of a row's page."""
+        return str(row)
 
     def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Return further context for `row_template`, beyond the facts."""

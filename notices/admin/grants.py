@@ -19,6 +19,7 @@ _LIST = "admin:notices_authoritygrant_changelist"
 class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No authority is granted yet."
+    one, many = "grant", "grants"
     list_display = ("user", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
     list_select_related = ("user",)
     ordering = ("-created_at", "-pk")

@@ -58,6 +58,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     needed = Permission.RECONSIDER
     nothing = "No person is waiting for an answer."
+    one, many = "request", "requests"
     list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
     sortable_by = ()

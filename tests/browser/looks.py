@@ -11,6 +11,11 @@ LOOKS = {
     "phone, dark": {"viewport": _PHONE, "color_scheme": "dark"},
     "200 % zoom": {"viewport": _ZOOMED, "font": "200%"},
 }
+_COLOURS, _SIZES = ["color-contrast"], ["target-size", "scrollable-region-focusable"]
+# Rules that a look can break although the page passes all rules in the light one.
+LOOKS_RULES = {
+    "dark": _COLOURS, "forced colours": _COLOURS, "phone": _SIZES, "phone, dark": _COLOURS, "200 % zoom": _SIZES,
+}  # fmt: skip
 
 
 def look(page: Page, name: str) -> None:

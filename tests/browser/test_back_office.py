@@ -4,13 +4,17 @@
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import violations, violations_in_light_and_dark
+from tests.browser.axe import violations
+from tests.browser.letters import approved
+from tests.browser.looks import LOOKS_RULES, look, too_wide
+from tests.browser.walk import Walk, shape
 from tests.reconsiderations.conftest import REVIEW
 from tests.system.live import wait_until
 
@@ -22,14 +26,18 @@ RECORD = {
     "events": {f"step {number}": {"a.b": number, "long": "incomeoftheapplicant" * 20} for number in range(20)},
 }
 LISTS = ["decisions/decision", "decisions/reconsideration", "accounts/member", "accounts/invite", "accounts/apikey",
-         "accounts/auditevent", "custody/entry", "custody/key", "connectors/connector", "retention/hold"]  # fmt: skip
-ROWS = ["decisions/decision", "accounts/member", "accounts/apikey", "custody/key", "connectors/connector",
-        "retention/hold"]  # fmt: skip
-PAGES = ["", *(f"{path}/" for path in LISTS), "decisions/decision/?q=nothing", "decisions/decision/?action=denied",
-         "decisions/decision/reports/", "accounts/invite/invite/", "accounts/apikey/create/",
-         "connectors/connector/create/", "connectors/connector/create/http_json/",
-         "connectors/connector/create/postgres/", "custody/entry/clouds/", "custody/entry/clouds/azure/",
-         "custody/storagetarget/", "custody/disposal/", "retention/policy/", "retention/hold/place/"]  # fmt: skip
+         "accounts/auditevent", "custody/entry", "custody/key", "connectors/connector", "retention/hold",
+         "notices/notice", "notices/phrase"]  # fmt: skip
+# One page of each shape that the walk must reach, among all others.
+SOME_PAGES = {f"/admin/{path}/" for path in LISTS} | {
+    "/admin/notices/notice/N/change/", "/admin/decisions/decision/N/change/",
+    "/admin/accounts/apikey/create/", "/admin/connectors/connector/create/postgres/", "/admin/custody/storagetarget/",
+    "/admin/custody/entry/clouds/azure/", "/admin/retention/policy/", "/admin/retention/hold/place/",
+    "/admin/notices/noticesettings/", "/admin/notices/noticesettings/packs/us_ecoa_fcra/",
+    "/admin/decisions/decision/reports/",
+}  # fmt: skip
+# Names of models, apps and columns, and their spelling in addresses.
+CODES = r"\b(entr(y|ies)|storage targets?|authority grants?|notice ?settings|audit ?events?|apikey|changelist)\b"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +51,8 @@ def owner(site) -> str:
     site.call("PUT", "/v1/retention", b'{"days": 365, "note": "By our schedule of records."}')
     hold = {"matter": "Case 7", "reason": "A claim is pending.", "decision_id": "page-1"}
     site.call("POST", "/v1/retention/holds", json.dumps(hold).encode())
+    site.call("POST", "/v1/decisions/page-2/notices", b"{}")
+    approved(site, "page-letter")
     polled(site)
     return site.member("owner@pages.example", "owner")
 
@@ -65,48 +75,56 @@ def signed_in(site, open_page, owner, signed_in_state) -> Callable[..., Page]:
     return make
 
 
-def all_pages(page: Page):
-    """Open every page of the back office, and yield its address."""
-    for path in PAGES:
-        page.goto(f"/admin/{path}")
-        yield path
-    for path in ROWS:
-        page.goto(f"/admin/{path}/")
-        page.locator("#result_list tbody th a").first.click()
-        expect(page.locator(".record-page")).to_be_visible()
-        yield f"one of {path}"
-
-
-def too_wide(page: Page) -> list[str]:
-    """Return the screens, a small phone and a very large one, on which the page scrolls sideways."""
-    return [f"wider than {width}" for width in (360, 3840) if width_on(page, width) > width]
-
-
-def width_on(page: Page, screen: int) -> int:
-    page.set_viewport_size({"width": screen, "height": 740})
-    return page.evaluate("document.documentElement.scrollWidth")
-
-
 def hidden_columns(page: Page) -> list[str]:
     """Return the desktop screens on which a list hides columns."""
     hidden = []
     for width in (1280, 1500, 1501, 1920):
         page.set_viewport_size({"width": width, "height": 800})
-        if page.locator(".results").evaluate("list => list.scrollWidth > list.clientWidth"):
+        if page.locator(".results").evaluate_all("lists => lists.some(list => list.scrollWidth > list.clientWidth)"):
             hidden.append(f"columns hidden on {width}")
     return hidden
 
 
-def test_every_page_is_accessible_and_fits_every_screen(signed_in):
-    page = signed_in()
-    problems = {}
-    for path in all_pages(page):
-        problems[path] = violations_in_light_and_dark(page) + too_wide(page)
-        if path.rstrip("/") in LISTS:
+def faults(page: Page) -> list[str]:
+    """Return what is wrong with a page in any look. Rules that no look changes are checked in the first."""
+    problems = []
+    for name, rules in {"light": (), **LOOKS_RULES}.items():
+        look(page, name)
+        problems += [f"{name}: {fault}" for fault in too_wide(page) + violations(page, rules=rules)]
+    return problems
+
+
+def test_every_page_is_accessible_fits_every_screen_and_has_links_that_answer(signed_in):
+    page, problems = signed_in(), {}
+    walk = Walk(page)
+    for path in walk.pages("/admin/", "/admin/decisions/decision/?q=nothing"):
+        problems[path] = faults(page)
+        if path.removeprefix("/admin/").rstrip("/") in LISTS:
+            look(page, "light")
             problems[path] += hidden_columns(page)
-        page.set_viewport_size({"width": 1280, "height": 720})
-    assert {where: faults for where, faults in problems.items() if faults} == {}
-    assert set(problems) >= {f"{path}/" for path in LISTS}
+        headings = page.locator("h1, h2, .breadcrumbs, .message, .paginator, .empty").all_inner_texts()
+        problems[path] += [text for text in [page.title(), *headings] if re.search(CODES, text, re.IGNORECASE)]
+    assert {where: faulty for where, faulty in problems.items() if faulty} == {}
+    assert {shape(path) for path in problems} >= SOME_PAGES
+    assert walk.broken_links() == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_the_menu_opens_and_closes_by_keyboard_on_a_narrow_screen(signed_in, scripts):
+    page = signed_in(viewport={"width": 1023, "height": 700}, java_script_enabled=scripts)
+    menu, button = page.get_by_role("navigation", name="Main"), page.get_by_role("button", name="Menu")
+    expect(menu).to_be_hidden()
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(menu).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(menu.get_by_role("link").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(button).to_be_focused()
+    page.set_viewport_size({"width": 1024, "height": 700})
+    expect(menu).to_be_visible()
+    expect(button).to_be_hidden()
 
 
 def test_no_word_of_a_table_is_broken_on_a_phone(signed_in):
