@@ -150,5 +150,5 @@ def _waiting(needs: Iterable[Need], counts: Mapping[Any, int]) -> list[Need]:
 def tick_opened(request: HttpRequest) -> None:
     """Tick the first step of a member who has just opened a decision."""
     member, who = selectors.current_member(request), selectors.signed_in_caller(request)
-    if member and who and not member.onboarding_opened:
+    if request.method == "GET" and member and who and not member.onboarding_opened:
         services.update_onboarding(caller=who, flags={"opened": True})
