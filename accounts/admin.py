@@ -20,7 +20,6 @@ from accounts.back_office import (
     label_of,
     object_url,
     refusal,
-    words_of,
 )
 from accounts.back_office.forms import InviteForm, KeepKeysForm, KeyForm, MemberForm
 from accounts.models import ApiKey, AuditEvent, Invite, Member
@@ -29,6 +28,7 @@ from accounts.services import invites, lineage, members
 from accounts.services.invites import AlreadyMember
 from accounts.services.lineage import Made
 from accounts.services.members import LastOwner, RoleOutOfReach
+from config.words import in_words
 
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
@@ -281,14 +281,14 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="event")
     def event(self, row: AuditEvent) -> str:
-        return words_of(row.verb)
+        return in_words(row.verb)
 
     @admin.display(description="about")
     def about(self, row: AuditEvent) -> str:
-        return words_of(row.object_kind)
+        return in_words(row.object_kind)
 
     def title(self, row: AuditEvent) -> str:
-        return words_of(row.verb)
+        return in_words(row.verb)
 
     @admin.display(description="details")
     def details(self, row: AuditEvent) -> str:

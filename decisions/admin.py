@@ -22,17 +22,17 @@ from accounts.back_office import (
     refusal,
     starting_with,
     tick_opened,
-    words_of,
 )
 from accounts.roles import Permission
 from config.errors import Fault
 from config.http.json_responses import JSON
+from config.words import in_words
 from custody import selectors as custody
 from custody.back_office.disposal_pages import OrDisposed, disposal_named, page_of
 from custody.models import Disposal
 from custody.selectors import Disposed
-from decisions import presenters, record_tree, records, review_records, review_reports, services
-from decisions.back_office import panels, review_prompt
+from decisions import presenters, record_summary, record_tree, records, review_records, review_reports, services
+from decisions.back_office import panels, review_prompt, source_of
 from decisions.forms import ReviewForm
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
@@ -98,7 +98,7 @@ class DecisionAdmin(OrDisposed):
 
     @admin.display(description="current action")
     def current(self, row: Decision) -> str:
-        return words_of(row.current_action or "-")
+        return in_words(row.current_action or "-")
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -134,13 +134,14 @@ class DecisionAdmin(OrDisposed):
         return disposal_named(request, term) or disposals(organization.pk, [term]).get(term)
 
     def reconsider(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """Show the form. Record a review, and show the decision with the salts of the reviewer's texts."""
         decision = self._decision(request, pk)
         if request.method != "POST":
-            return redirect(_address(decision))
+            return self._form_page(request, decision)
         operator = caller(request, Permission.RECONSIDER)
         form = ReviewForm(request.POST)
         if not form.is_valid():
-            return self._page(request, decision, form=form, status=422)
+            return self._form_page(request, decision, form, status=422)
         try:
             record = services.reconsider(
                 caller=operator,
@@ -154,8 +155,8 @@ class DecisionAdmin(OrDisposed):
             return redirect("admin:decisions_decision_change", earlier.record_id)
         except Fault as error:  # the page keeps the operator's entries
             form.add_error(None, error.sentence)
-            return self._page(request, decision, form=form, status=error.status)
-        return self._page(request, self._decision(request, pk), review_record=record)
+            return self._form_page(request, decision, form, status=error.status)
+        return self._page(request, self._decision(request, pk), record)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Download the record, byte for byte as it was received."""
@@ -199,41 +200,45 @@ class DecisionAdmin(OrDisposed):
         return rows.select_related("record", "reconsiders", "first").get(pk=row.pk)
 
     def _page(
-        self,
-        request: HttpRequest,
-        decision: Decision,
-        *,
-        form: ReviewForm | None = None,
-        review_record: ReviewRecord | None = None,
-        status: int = 200,
+        self, request: HttpRequest, decision: Decision, review_record: ReviewRecord | None = None
     ) -> HttpResponse:
-        against = refusal(request, Permission.RECONSIDER)
-        prompt = None if against else review_prompt(request, decision)
-        chain = history(decision)
+        chain, payload = history(decision), self._payload(request, decision)
         decision.take_current(chain)
         return self.page(
             request,
             "decisions/decision.html",
             decision.decision_id,
-            status=status,
             decision=decision,
-            part=self._part(request, decision),
+            is_review=decision.kind == review_records.KIND,
+            summary=record_summary.summary(payload) if payload else None,
+            source=source_of(request, decision),
+            part=_part(request, payload) if payload else None,
             history=chain,
             panels=panels(request, decision),
+            review_record=review_record,
+            refusal=refusal(request, Permission.RECONSIDER),
+        )
+
+    def _form_page(
+        self, request: HttpRequest, decision: Decision, form: ReviewForm | None = None, *, status: int = 200
+    ) -> HttpResponse:
+        against = refusal(request, Permission.RECONSIDER)
+        prompt = None if against else review_prompt(request, decision)
+        return self.page(
+            request,
+            "decisions/reconsider.html",
+            "Record a reconsideration",
+            status=status,
+            decision=decision,
             form=form or ReviewForm(initial=prompt.initial if prompt else None),
             review_prompt=prompt,
-            review_record=review_record,
             refusal=against,
         )
 
-    def _part(self, request: HttpRequest, decision: Decision) -> record_tree.Part | None:
-        """Return the part of the record that the address names, or the whole record. None if it cannot be read."""
-        start = request.GET.get("from", "")
+    def _payload(self, request: HttpRequest, decision: Decision) -> bytes | None:
+        """Return the record. If it cannot be read, add a message that says why."""
         try:
-            payload = custody.opened(record_of(decision)).payload
-            return record_tree.part(payload, request.GET.get("at", ""), int(start) if _NUMBER.fullmatch(start) else 0)
-        except KeyError:
-            raise Http404 from None
+            return custody.opened(record_of(decision)).payload
         except Fault as error:
             messages.error(request, error.sentence)
             return None
@@ -270,11 +275,11 @@ class ReconsiderationAdmin(OrDisposed):
 
     @admin.display(description="outcome")
     def outcome(self, row: Reconsideration) -> str:
-        return words_of(row.review_outcome)
+        return in_words(row.review_outcome)
 
     @admin.display(description="new action")
     def new_action(self, row: Reconsideration) -> str:
-        return words_of(row.action or "-")
+        return in_words(row.action or "-")
 
     @admin.display(description="time to decision")
     def time_to_decision(self, row: Reconsideration) -> str:
@@ -288,6 +293,15 @@ class ReconsiderationAdmin(OrDisposed):
             return redirect(_address(self.get_row(request, object_id)))
         except Disposed as gone:
             return page_of(gone)
+
+
+def _part(request: HttpRequest, payload: bytes) -> record_tree.Part:
+    """Return the part of the record that the address names, or the whole record. Raises Http404."""
+    start = request.GET.get("from", "")
+    try:
+        return record_tree.part(payload, request.GET.get("at", ""), int(start) if _NUMBER.fullmatch(start) else 0)
+    except KeyError:
+        raise Http404 from None
 
 
 def _uuid(text: str) -> uuid.UUID | None:

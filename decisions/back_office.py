@@ -19,13 +19,16 @@ _NEWEST = 500
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A section of a decision's page. `template` sees the page's context, and `context` as `panel`. An `urgent` panel
-    is the next thing to do, so it comes first on the page."""
+    """A section of a decision's page. `template` sees the page's context, and `context` as `panel`.
+
+    An `urgent` panel is the next thing to do, so it comes first on the page. A `brief` panel is a line of the summary.
+    """
 
     title: str
     template: str
     context: dict[str, Any]
     urgent: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,27 @@ class ReviewPrompt:
     panel: Panel
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Origin of a record in words, and its page if the operator may see one."""
+
+    label: str
+    url: str = ""
+
+
 Panels = Callable[[HttpRequest, Decision], Panel | None]
 ReviewPrompts = Callable[[HttpRequest, Decision], ReviewPrompt | None]
+Sources = Callable[[HttpRequest, str], Source]
 _PANELS: list[Panels] = []
 _REVIEW_PROMPTS: list[ReviewPrompts] = []
+_SOURCES: dict[str, Sources] = {}
+_SOURCE_LABELS = {
+    "api": "the API",
+    "batch": "a bulk upload",
+    "command": "the command line",
+    "samples": "the sample records",
+    "vault": "a restored vault",
+}
 
 
 def register_decision_panel(source: Panels) -> None:
@@ -83,6 +103,23 @@ def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
             url=reverse("admin:decisions_decision_changelist"),
             is_ingest=True,
         )
+
+
+def register_source(kind: str, source: Sources) -> None:
+    """Ask `source` for words about records that came from `<kind>:<id>`. Apps call this from their `ready()`.
+
+    Args:
+        source: takes the request, and the id.
+    """
+    _SOURCES[kind] = source
+
+
+def source_of(request: HttpRequest, decision: Decision) -> Source:
+    """Return where a decision's record came from."""
+    kind, _, source_id = decision.source.partition(":")
+    if source_id and kind in _SOURCES:
+        return _SOURCES[kind](request, source_id)
+    return Source(_SOURCE_LABELS.get(decision.source, f"the {decision.source}"))
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from config.http import strict_json
 from config.http.strict_json import spelling
 from custody.sealing import field_paths
-from decisions import records
+from decisions import record_summary, records
 
 _MAX_FIELDS = 500
 """Fields shown of one record. The machine-readable file has all of them."""
@@ -27,16 +27,11 @@ def decision(exported: dict[str, Any], *, is_review: bool) -> str:
         "asked_by": str(content.get("requested_by", "")) if is_review else "",
         "by": records.text(content, "approval", "approver"),
         "system": records.text(content, "system", "name"),
-        "reasons": _reasons(content.get("outcome")),
+        "reasons": record_summary.reasons(content.get("outcome")),
         "fields": [(_words(path), _text(value)) for path, value in fields[:_MAX_FIELDS]],
         "more": max(0, len(fields) - _MAX_FIELDS),
     }
     return render_to_string("decisions/readable.html", shown)
-
-
-def _reasons(outcome: Any) -> list[str]:
-    reasons = outcome.get("reasons") if isinstance(outcome, dict) else None
-    return [reason for reason in reasons if isinstance(reason, str)] if isinstance(reasons, list) else []
 
 
 def _words(path: str) -> str:

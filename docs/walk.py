@@ -63,7 +63,7 @@ def _signed_in(browser: Browser, site: Service, who: str) -> Page:
 
 def _begin(page: Page) -> None:
     page.goto("/admin/")
-    shoot(page, "guide-start", page.get_by_role("banner"), page.locator(".needs"), page.locator(".charts"))
+    shoot(page, "guide-start", page.get_by_role("banner"), page.locator("main"))
     page.goto("/admin/notices/notice/")
     shoot(page, "guide-queue", page.get_by_role("banner"), page.locator("#result_list tr").nth(8))
 
@@ -192,9 +192,10 @@ def _answer(page: Page) -> None:
     request = page.url
     shoot(page, "guide-request", page.locator(".record-page"))
     page.get_by_role("link", name=DECISION).first.click()
+    page.get_by_role("link", name="Record a reconsideration").click()
     for field, text in REVIEW.items():
         page.locator(f"#id_{field}").fill(text)
-    shoot(page, "guide-reconsider", _section(page, "Record a reconsideration"))
+    shoot(page, "guide-reconsider", page.locator(".record-page"))
     page.get_by_role("button", name="Record outcome").click()
     recorded = page.get_by_role("status", name="Recorded as")
     expect(recorded).to_be_visible()

@@ -10,7 +10,6 @@ from accounts.back_office.lists import (
     capped_count,
     capped_counts,
     starting_with,
-    words_of,
 )
 from accounts.back_office.navigation import register_counts
 from accounts.back_office.permissions import caller, may, may_look, refusal
@@ -51,5 +50,4 @@ __all__ = [
     "row_url",
     "starting_with",
     "tick_opened",
-    "words_of",
 ]

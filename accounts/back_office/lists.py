@@ -1,6 +1,5 @@
 """Lists that stay fast at any number of rows: counts have a cap, and filters read no more than they show."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
@@ -21,15 +20,10 @@ from django.utils.dateparse import parse_date
 from django.utils.functional import cached_property
 
 from config import lookups  # noqa: F401  it registers `begins`
+from config.words import in_words
 
 MAX_ROWS = 1000
 _CHOICES = 12
-_CODE = re.compile(r"[a-z0-9]+(?:[_.-][a-z0-9]+)*")
-
-
-def words_of(value: str) -> str:
-    """Return a code in words: "not_denied" becomes "Not denied". Any other text stays as it is written."""
-    return re.sub("[_.-]", " ", value).capitalize() if _CODE.fullmatch(value) else value
 
 
 class ShownColumns(ChangeList):
@@ -145,7 +139,7 @@ class ExactValue(_Filter):
         }
         for value in self.known:
             link = changelist.get_query_string({self.field_path: value})
-            yield {"selected": value == self.value, "query_string": link, "display": words_of(value)}
+            yield {"selected": value == self.value, "query_string": link, "display": in_words(value)}
 
 
 class RecentValues(ExactValue):

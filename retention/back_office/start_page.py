@@ -1,9 +1,10 @@
-"""Needs of retention on the start page, and its panel on a decision's page."""
+"""Needs of retention on the start page, and its line in a decision's summary."""
 
 from collections.abc import Iterator
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.back_office import Need, may_look, refusal
 from accounts.models import Organization
@@ -12,6 +13,7 @@ from decisions.back_office import Panel
 from decisions.models import Decision
 from retention import selectors
 from retention.models import Run
+from retention.outlooks import outlook
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -37,16 +39,15 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
+    """Return the line about retention in a decision's summary."""
     policy, verdict = selectors.policy_and_verdict(decision)
-    return Panel(
-        "Retention",
-        "retention/panel.html",
-        {
-            "policy": policy,
-            "verdict": verdict,
-            "holds": selectors.holds_numbered(decision.organization_id, verdict.holds),
-            "sees_holds": may_look(request, Permission.READ_AUDIT),
-            "reason": refusal(request, Permission.MANAGE_HOLDS),
-            "decision": decision,
-        },
-    )
+    expected = outlook(policy, verdict, timezone.now()) if policy else None
+    context = {
+        "sentence": expected or "Kept indefinitely: there is no retention policy",
+        "obstacles": verdict.obstacles if expected and expected.is_over else (),
+        "holds": selectors.holds_numbered(decision.organization_id, verdict.holds),
+        "sees_holds": may_look(request, Permission.READ_AUDIT),
+        "reason": refusal(request, Permission.MANAGE_HOLDS),
+        "decision": decision,
+    }
+    return Panel("Retention", "retention/panel.html", context, brief=True)

@@ -278,6 +278,7 @@ def test_single_keys_can_be_turned_off_and_on_again(signed_in):
 def test_a_copied_path_is_announced_to_screen_readers(signed_in):
     page = signed_in("decisions/decision/?q=page-1", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("link", name="page-1").click()
+    page.get_by_text("Show paths").click()
     page.get_by_role("button", name="Copy outcome.reasons.0").click()
     expect(page.locator("[aria-live=polite]")).to_have_text("Copied outcome.reasons.0")
     assert page.evaluate("navigator.clipboard.readText()") == "outcome.reasons.0"
@@ -288,7 +289,15 @@ def test_a_printed_page_has_the_whole_record_and_no_buttons(signed_in):
     page.get_by_role("link", name="page-2").click()
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = false)")
     page.emulate_media(media="print")
-    expect(page.get_by_text("Payments are 46 % of income.")).to_be_visible()
+    expect(page.locator("#record").get_by_text("Payments are 46 % of income.")).to_be_visible()
     for hidden in ("#header", ".breadcrumbs", "#menu", ".foot"):
         expect(page.locator(hidden)).to_be_hidden()
     expect(page.get_by_role("button")).to_have_count(0)
+
+
+def test_two_clicks_lead_from_the_start_page_to_why_a_decision_was_made(signed_in):
+    page = signed_in()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Decisions").click()
+    page.locator("#result_list").get_by_role("link", name="page-2").click()
+    reason = page.get_by_role("region", name="Denied").get_by_text("Payments are 46 % of income.")
+    expect(reason).to_be_in_viewport()
