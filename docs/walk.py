@@ -206,8 +206,8 @@ def _answer(page: Page) -> None:
 
 
 def _report(page: Page) -> None:
-    page.goto("/admin/notices/notice/")
-    page.get_by_role("link", name="Report", exact=True).click()
+    page.goto("/admin/")
+    page.get_by_role("link", name="Reports", exact=True).click()
     shoot(page, "guide-report", page.locator(".record-page"))
 
 
