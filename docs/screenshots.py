@@ -93,9 +93,7 @@ def page_of_a_connector(browser: Browser, site: Service) -> None:
     sign_in(site, page, OWNER)
     page.goto("/admin/connectors/connector/")
     page.get_by_role("link", name="Export of mortgage decisions").click()
-    page.locator("#settings-title").evaluate(
-        "heading => heading.nextElementSibling.remove()"
-    )  # a folder made for this
+    page.locator("#settings-title").evaluate("heading => heading.nextElementSibling.remove()")  # a folder made for this
     shoot(page, "connector", page.get_by_role("heading", level=1), page.get_by_role("heading", name="Quarantine"))
     page.close()
 

@@ -94,10 +94,7 @@ def test_a_phrase_that_no_draft_would_use_is_refused(owner, changes, message):
 def test_a_phrase_is_a_sentence_or_a_label_or_withheld(owner):
     for key, words in (("a", {"label": "Income"}), ("b", {"withheld": "on"}), ("c", {"sentence": "Income."})):
         assert owner.submit(PUT, language="de", key=key, **words).status_code == 302
-    page_text = text(owner.get(PHRASES))
-    assert "a de Income -" in page_text
-    assert "b de withheld - -" in page_text
-    assert page_text.count("withheld -") == 1, "nothing is said where nothing is withheld"
+    assert "a de Income b de withheld c de Income." in text(owner.get(PHRASES))
 
 
 def send(browser, table: str | bytes):

@@ -40,7 +40,7 @@ def test_recording_a_reconsideration_leads_to_the_letter_form(asked, signed_in):
 
 
 def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(asked, signed_in):
-    page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
+    page = reverse("admin:reconsider", args=[asked.notice.decision_id])
     shown_to = {role: signed_in(role).get(page) for role in (Role.EDITOR, Role.AUDITOR)}
     body = shown_to[Role.EDITOR].content.decode()
     assert f'value="Example Person (R-{asked.pk})"' in body
@@ -52,7 +52,7 @@ def test_the_form_is_prefilled_from_the_request_with_words_and_letter_beside_it(
 
 def test_the_form_is_empty_when_no_request_waits(api, asked, signed_in):
     reconsider(api)
-    page = reverse("admin:decisions_decision_change", args=[asked.notice.decision_id])
+    page = reverse("admin:reconsider", args=[asked.notice.decision_id])
     body = signed_in(Role.EDITOR).get(page).content.decode()
     assert f"(R-{asked.pk})" not in body
     assert WORDS not in body
@@ -61,7 +61,7 @@ def test_the_form_is_empty_when_no_request_waits(api, asked, signed_in):
 def test_markup_of_a_person_stays_text_beside_the_form(api, signed_in):
     done(api.ingest(RECORD))
     request = ask(api, offered(api, recipient={"name": "<b>P</b>"}), message="<script>alert(1)</script>")
-    page = reverse("admin:decisions_decision_change", args=[request.notice.decision_id])
+    page = reverse("admin:reconsider", args=[request.notice.decision_id])
     body = signed_in(Role.EDITOR).get(page).content.decode()
     assert "<script>alert" not in body
     assert "<b>P" not in body
