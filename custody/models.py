@@ -6,7 +6,6 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import Member, Organization
-from config.http.timestamps import minute_in_words
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
@@ -107,7 +106,7 @@ class KeyOutage(models.Model):
     objects = OfKeyQuerySet.as_manager()
 
     def __str__(self) -> str:
-        return f"{self.key_id} since {minute_in_words(self.since)}"
+        return f"{self.key_id} since {self.since:%Y-%m-%d %H:%M}"
 
 
 class OfOutageQuerySet(TenantQuerySet["KeyAlert"]):

@@ -22,7 +22,6 @@ from accounts.back_office.start_page import (
     register_needs,
     tick_opened,
 )
-from accounts.back_office.times import time_tag
 
 __all__ = [
     "Bar",
@@ -51,5 +50,4 @@ __all__ = [
     "row_url",
     "starting_with",
     "tick_opened",
-    "time_tag",
 ]

@@ -9,7 +9,7 @@ from django.template.context import RequestContext
 from django.utils.text import slugify
 
 from accounts import selectors
-from accounts.back_office import label_of, lists, navigation, start_page, time_tag
+from accounts.back_office import label_of, lists, navigation, start_page
 from accounts.back_office.navigation import Menu
 from accounts.back_office.start_page import StartPage
 from accounts.models import Organization
@@ -70,7 +70,6 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
 
 register.filter(label_of)
 register.filter(in_words)
-register.filter("moment", time_tag)
 
 
 @register.filter

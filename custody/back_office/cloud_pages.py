@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.utils import timezone
 from django.utils.text import capfirst
 
 from accounts import selectors as accounts
@@ -119,7 +118,6 @@ class CloudPages(ReadOnlyAdmin):
             cloud=_TITLES[provider],
             reason=refusal(request, Permission.TEST_CUSTODY),
             storage_reason=refusal(request, Permission.MANAGE_STORAGE),
-            tested_at=timezone.now(),
             **outcome,
         )
 

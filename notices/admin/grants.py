@@ -7,7 +7,6 @@ from django.urls import URLPattern, path
 
 from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
-from config.http.timestamps import day_in_words
 from notices import services
 from notices.back_office.refusals import Reason
 from notices.forms import GrantForm
@@ -34,11 +33,11 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
 
     @admin.display(description="valid from", ordering="valid_from")
     def begins(self, row: AuthorityGrant) -> str:
-        return day_in_words(row.valid_from)
+        return row.valid_from.isoformat()
 
     @admin.display(description="valid to", ordering="valid_to")
     def ends(self, row: AuthorityGrant) -> str:
-        return day_in_words(row.valid_to) if row.valid_to else "-"
+        return row.valid_to.isoformat() if row.valid_to else "-"
 
     @admin.display(description="granted by")
     def giver(self, row: AuthorityGrant) -> str:

@@ -3,7 +3,6 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from config.http.timestamps import day_in_words
 from config.leases import Leased
 from notices.models.notices import Notice
 from notices.models.querysets import NoticePartQuerySet
@@ -40,7 +39,7 @@ class Delivery(Leased):
         ]
 
     def __str__(self) -> str:
-        return f"{self.channel} on {day_in_words(self.created_at)}"
+        return f"{self.channel} on {self.created_at:%Y-%m-%d}"
 
     @property
     def organization_id(self) -> uuid.UUID:

@@ -21,7 +21,6 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config import leases
 from config.errors import DomainError, Fault
-from config.http.timestamps import minute_in_words
 from config.leases import LeaseLost
 from custody import services as custody
 from custody.disposal import age_sweeps, families
@@ -53,7 +52,7 @@ class RunGoing(DomainError):
     def __init__(self, run: Run) -> None:
         super().__init__(
             f"A run of this organization ({run.get_kind_display()}) has been going on since "
-            f"{minute_in_words(run.started_at)}. Wait until it ends."
+            f"{run.started_at:%Y-%m-%d %H:%M} UTC. Wait until it ends."
         )
 
 
