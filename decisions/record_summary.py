@@ -1,6 +1,5 @@
 """Reasons of a decision and the person behind it, as the profile fields of its record state them."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ from decisions import records
 
 MAX_REASONS = 12
 _MAX_TEXT = 1000  # characters
-_NAME = re.compile(r"\w+")
 _NUL = "\N{SYMBOL FOR NULL}"  # no page can show the character itself
 
 
@@ -32,7 +30,7 @@ class Summary:
     Attributes:
         reasons: the reasons, or the principal factors of a record without reasons.
         path: the field that they are from.
-        others: the number of entries there that the page does not show.
+        others: the number of entries there that are not among `reasons`.
         approver, authority: the person who approved the decision.
         is_automated: whether the record says that no person took part.
     """
@@ -97,8 +95,7 @@ def _factor(entry: Any) -> Reason | None:
     name, direction = (_text(entry.get(key)) for key in ("factor", "direction"))
     value = entry.get("value")
     shown = as_text(value) if value is not None and not isinstance(value, dict | list) else ""
-    label = in_words(name) if _NAME.fullmatch(name) else name
-    return Reason(label, value=_text(shown), direction=direction) if name else None
+    return Reason(in_words(name), value=_text(shown), direction=direction) if name else None
 
 
 def _text(value: Any) -> str:

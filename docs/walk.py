@@ -77,7 +77,7 @@ def _open(page: Page) -> None:
     checklist = _section(page, "Checklist")
     shoot(page, "guide-checklist", checklist.get_by_role("heading"), checklist.get_by_role("row").nth(6))
     page.get_by_role("link", name="The decision").click()
-    shoot(page, "guide-record", _section(page, "The record"))
+    shoot(page, "guide-record", page.locator(".summary"))
     shoot(page, "guide-draft", _section(page, "Notices"))
     page.go_back()
 

@@ -43,9 +43,11 @@ class Page:
 
     def rank(self, request: HttpRequest, model: str) -> int:
         """Return how closely a request belongs here: 0 for not at all."""
-        if request.path == self.path:
-            return 3 if self.query and self.query in request.GET.urlencode() else 0 if self.query else 2
-        return int(model == self.model and not self.query)
+        if request.path != self.path:
+            return int(model == self.model and not self.query)
+        if self.query:
+            return 3 if self.query in request.GET.urlencode() else 0
+        return 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from decisions.back_office import Panel
 from decisions.models import Decision
 from notices import selectors
 from notices.models import Delivery, Notice, languages
+from notices.packs import packs
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -78,12 +79,12 @@ def menu_counts(request: HttpRequest, organization: Organization) -> dict[str, i
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
     """Return the notices about a decision, with a form to draft one."""
-    offer = selectors.offered_packs(decision)
+    offer, notices = selectors.offered_packs(decision), decision.notices.order_by("-created_at")
     return Panel(
         title="Notices",
         template="notices/panel.html",
         context={
-            "notices": decision.notices.order_by("-created_at"),
+            "notices": [(notice, packs()[notice.pack].framework) for notice in notices],
             "unsent": Notice.UNSENT,
             "offer": offer,
             "chosen": offer.first_of(selectors.settings_of(decision.organization_id).default_pack),

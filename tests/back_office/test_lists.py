@@ -62,7 +62,7 @@ def test_a_list_takes_the_same_queries_for_one_row_and_for_ten(api, signed_in, s
     more(range(1, 10))
     for path in LISTS:
         with subtests.test(path):
-            assert queries(path) == with_one[path] <= (12 if path == "/admin/" else 21)
+            assert queries(path) == with_one[path] <= (12 if path == "/admin/" else 20)
 
 
 @pytest.fixture

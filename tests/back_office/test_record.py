@@ -8,8 +8,9 @@ import pytest
 
 from accounts.roles import Role
 from custody.sealing import fields
-from decisions import back_office, record_tree
+from decisions import back_office, record_summary, record_tree
 from decisions.back_office import Panel
+from decisions.record_summary import Reason
 from tests.conftest import Api
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,14 @@ def test_a_part_is_found_by_its_path(path):
     assert [node.path for node in part.nodes] == [node.path for node in walk(record_tree.part(payload).nodes)
                                                   if node.stem == f"{path}."]  # fmt: skip
     assert part.above[0] == ("", "")
+
+
+def test_labels_are_the_last_keys_in_words_and_positions_count_from_one():
+    record = {"decision_id": "x", "sum_insured_eur": 1, "a.b": 2, "Xy_z": 3, "": 4, "list": [5]}
+    nodes = walk(record_tree.part(json.dumps(record).encode()).nodes)
+    labels = ["Decision id", "Sum insured eur", "A b", "Xy_z", '""', "List", "Item 1"]
+    assert [node.label for node in nodes] == labels
+    assert record_tree.part(json.dumps(record).encode(), "list").label == "List"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +128,46 @@ def test_a_path_can_be_copied(api, signed_in):
     shown = signed_in(Role.AUDITOR).get(page_of(api.ingest(RECORD).json())).content.decode()
     for path in ("outcome.reasons.1", 'events."a.b".inner'):
         assert f'data-copy="{path}"'.replace('"a.b"', "&quot;a.b&quot;") in shown
+
+
+# ── why ──
+
+
+def why(**outcome):
+    return record_summary.summary(json.dumps({"decision_id": "x", "outcome": outcome}).encode())
+
+
+def test_the_reasons_are_those_of_the_record_in_its_words():
+    reasons = ["Too much debt.", {"code": "R7", "text": "A default."}, {"code": "R8"}, {"other": 1}, 7, " "]
+    shown = why(reasons=reasons, principal_factors=["not shown"])
+    assert shown.reasons == [Reason("Too much debt."), Reason("A default.", "R7"), Reason("R8")]
+    assert (shown.path, shown.others) == ("outcome.reasons", 3)
+
+
+def test_without_reasons_the_principal_factors_are_shown_with_exact_values():
+    payload = b"""{"decision_id": "x", "outcome": {"reasons": [], "principal_factors": ["Late payments",
+        {"factor": "debt_ratio", "path": "events.a", "value": 0.460, "direction": "adverse"}, {"path": "events.b"}]}}"""
+    shown = record_summary.summary(payload)
+    assert shown.reasons == [Reason("Late payments"), Reason("Debt ratio", value="0.460", direction="adverse")]
+    assert (shown.path, shown.others) == ("outcome.principal_factors", 1)
+
+
+@pytest.mark.parametrize("outcome", [{}, {"reasons": None}, {"reasons": 7}, {"denial_reason": "Not in the profile."}])
+def test_other_fields_are_not_taken_for_reasons(outcome):
+    assert why(**outcome).reasons == []
+
+
+@pytest.mark.parametrize("outcome", [None, [], "denied", 7])
+def test_a_record_with_any_outcome_has_a_summary(outcome):
+    payload = json.dumps({"decision_id": "x", "outcome": outcome, "approval": outcome}).encode()
+    assert record_summary.summary(payload).reasons == []
+
+
+def test_the_page_bounds_long_and_many_reasons(api, signed_in):
+    record = {"decision_id": "x", "outcome": {"reasons": ["y" * 40_000, *map(str, range(30))]}}
+    shown = signed_in(Role.AUDITOR).get(page_of(api.ingest(record).json())).content.decode()
+    assert shown.count("y" * 2000) == 20  # in the record only
+    assert "See 19 more in the record" in shown
 
 
 # ── files ──

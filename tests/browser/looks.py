@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-_DESK, _PHONE, _ZOOMED = {"width": 1280, "height": 800}, {"width": 390, "height": 844}, {"width": 640, "height": 400}
+_DESK, _PHONE, _ZOOMED = {"width": 1280, "height": 800}, {"width": 360, "height": 780}, {"width": 640, "height": 400}
 LOOKS = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
@@ -10,11 +10,13 @@ LOOKS = {
     "phone": {"viewport": _PHONE},
     "phone, dark": {"viewport": _PHONE, "color_scheme": "dark"},
     "200 % zoom": {"viewport": _ZOOMED, "font": "200%"},
+    "large screen": {"viewport": {"width": 3840, "height": 2160}},
 }
 _COLOURS, _SIZES = ["color-contrast"], ["target-size", "scrollable-region-focusable"]
 # Rules that a look can break although the page passes all rules in the light one.
 LOOKS_RULES = {
     "dark": _COLOURS, "forced colours": _COLOURS, "phone": _SIZES, "phone, dark": _COLOURS, "200 % zoom": _SIZES,
+    "large screen": _SIZES,
 }  # fmt: skip
 
 

@@ -182,7 +182,10 @@ def test_every_page_works_without_scripts(signed_in):
     page.get_by_label("Search").fill("page-1")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="page-1").click()
-    expect(page.get_by_text("outcome.reasons.0")).to_be_visible()
+    path = page.get_by_text("outcome.reasons.0").locator("..")
+    expect(path).to_have_css("opacity", "0")
+    page.get_by_label("Show paths").check()
+    expect(path).to_have_css("opacity", "1")
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
     expect(page.get_by_role("button", name="Keyboard")).to_have_count(0)
     page.goto("/admin/accounts/auditevent/")
@@ -275,11 +278,27 @@ def test_single_keys_can_be_turned_off_and_on_again(signed_in):
     expect(page.locator("#result_list tbody th a:focus")).to_have_count(1)
 
 
+def test_why_a_decision_was_made_is_two_clicks_from_the_start_on_the_first_screen(signed_in):
+    page = signed_in(viewport={"width": 1280, "height": 800})
+    loads = []
+    page.on("load", lambda loaded: loads.append(loaded.url))
+    page.get_by_role("navigation").get_by_role("link", name="Decisions", exact=True).click()
+    page.get_by_role("link", name="page-2", exact=True).click()
+    expect(page.get_by_role("heading", name="Denied")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".why-list")).to_contain_text("Payments are 46 % of income.")
+    for part in (page.locator(".why-list"), page.get_by_text("Kept until")):
+        expect(part).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
+    assert len(loads) == 2
+
+
 def test_a_copied_path_is_announced_to_screen_readers(signed_in):
     page = signed_in("decisions/decision/?q=page-1", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("link", name="page-1").click()
-    page.get_by_text("Show paths").click()
-    page.get_by_role("button", name="Copy outcome.reasons.0").click()
+    button = page.get_by_role("button", name="Copy outcome.reasons.0")
+    button.focus()
+    expect(button.locator("..")).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
     expect(page.locator("[aria-live=polite]")).to_have_text("Copied outcome.reasons.0")
     assert page.evaluate("navigator.clipboard.readText()") == "outcome.reasons.0"
 

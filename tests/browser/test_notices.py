@@ -240,10 +240,12 @@ def test_the_approver_sees_the_checklist_first_and_the_verdict_while_scrolling(s
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_in_viewport()
 
 
-def test_the_queue_shows_the_state_on_a_phone(signed_in, notice):
+def test_the_queue_shows_deadline_and_state_on_a_phone(site, signed_in):
+    site.call("POST", f"/v1/decisions/{decision(site)['decision_id']}/notices", b'{"pack": "us_ecoa_fcra"}')
     page = signed_in("approver", QUEUE, viewport={"width": 360, "height": 740})
-    box = page.locator("td.field-where_it_stands").first.bounding_box()
-    assert box["x"] + box["width"] <= 360
+    for column in ("due", "where_it_stands"):
+        box = page.locator(f"td.field-{column}").first.bounding_box()
+        assert box["x"] + box["width"] <= 360, column
 
 
 def test_sentences_can_be_added_moved_and_removed_and_leaving_asks_first(signed_in, notice):

@@ -125,9 +125,12 @@ def test_the_keyboard_is_enough_to_record_a_review(signed_in, decision):
 
 def test_an_auditor_sees_a_disabled_button_with_a_reason(signed_in, decision):
     page = signed_in("auditor", decision)
-    expect(page.get_by_role("button", name="Record a reconsideration")).to_be_disabled()
-    expect(page.get_by_text("Your role, auditor, may not record and check reconsiderations.")).to_be_visible()
-    expect(page.get_by_label("Rationale")).to_have_count(0)
+    form = decision.replace("/change/", "/reconsider/")
+    for path, name in ((decision, "Record a reconsideration"), (form, "Record outcome")):
+        page.goto(path)
+        expect(page.get_by_role("button", name=name)).to_be_disabled()
+        expect(page.get_by_text("Your role, auditor, may not record and check reconsiderations.")).to_be_visible()
+        expect(page.get_by_label("Rationale")).to_have_count(0)
 
 
 def test_no_page_is_wider_than_a_phone(signed_in, decision):

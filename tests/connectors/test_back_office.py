@@ -54,6 +54,18 @@ def test_the_list_and_the_page_say_how_it_is_doing(signed_in, polled):
         assert text in shown, text
 
 
+def test_a_decision_names_the_connector_that_brought_it(signed_in, polled):
+    page = f"/admin/decisions/decision/{Decision.objects.get().pk}/change/"
+    owner, auditor = signed_in(Role.ADMIN), signed_in(Role.AUDITOR)
+    linked = f'<a href="{page_of(polled)}"><bdi>the connector {polled.name}</bdi></a>'
+    assert linked in owner.get(page).content.decode()
+    assert f"<bdi>the connector {polled.name}</bdi>" in auditor.get(page).content.decode()
+    act(owner, polled, "delete")
+    shown = auditor.get(page).content.decode()
+    assert "<bdi>a deleted connector</bdi>" in shown
+    assert f"connector:{polled.source_id}" not in shown
+
+
 def test_the_list_counts_what_is_in_quarantine_also_where_only_such_connectors_are_shown(
     signed_in, organization, connector_of, feed
 ):
