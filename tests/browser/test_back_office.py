@@ -312,11 +312,3 @@ def test_a_printed_page_has_the_whole_record_and_no_buttons(signed_in):
     for hidden in ("#header", ".breadcrumbs", "#menu", ".foot"):
         expect(page.locator(hidden)).to_be_hidden()
     expect(page.get_by_role("button")).to_have_count(0)
-
-
-def test_two_clicks_lead_from_the_start_page_to_why_a_decision_was_made(signed_in):
-    page = signed_in()
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Decisions").click()
-    page.locator("#result_list").get_by_role("link", name="page-2").click()
-    reason = page.get_by_role("region", name="Denied").get_by_text("Payments are 46 % of income.")
-    expect(reason).to_be_in_viewport()

@@ -140,13 +140,16 @@ def test_no_page_is_wider_than_a_phone(signed_in, decision):
         assert not is_wider_than_the_screen(page), (path, too_wide(page))
 
 
-def test_the_form_and_the_page_after_recording_fit_a_phone(signed_in, decision):
+def test_the_form_and_the_page_after_recording_fit_a_phone_and_the_next_form_is_empty(signed_in, decision):
     page = signed_in("editor", decision, **TELEPHONE)
     fill_in(page)
     assert not is_wider_than_the_screen(page), too_wide(page)
     page.get_by_role("button", name="Record outcome").click()
     expect(page.get_by_role("status")).to_be_visible()
     assert not is_wider_than_the_screen(page), too_wide(page)
+    page.get_by_role("link", name="Record a reconsideration").click()
+    for label in ("Rationale", "Evidence considered", "Requested by"):
+        expect(page.get_by_label(label)).to_have_value("")
 
 
 def test_text_of_a_record_is_isolated_and_is_not_markup(signed_in, decision):
