@@ -13,6 +13,7 @@ from accounts import selectors, services
 from accounts.back_office import (
     ExactValue,
     ReadOnlyAdmin,
+    RecentCodes,
     RecentValues,
     TimeRange,
     caller,
@@ -272,7 +273,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         "object_kind": "about", "object_id": "about (id)",
     }  # fmt: skip
     list_filter = (
-        ("at", TimeRange), ("verb", RecentValues), ("actor_label", RecentValues), ("object_kind", RecentValues),
+        ("at", TimeRange), ("verb", RecentCodes), ("actor_label", RecentValues), ("object_kind", RecentCodes),
         ("object_id", ExactValue),
     )  # fmt: skip
     sortable_by = ()

@@ -14,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
 from accounts.back_office import (
+    RecentCodes,
     RecentValues,
     TimeRange,
     caller,
@@ -62,7 +63,7 @@ class DecisionAdmin(OrDisposed):
         moment("decided_at", "decided"),
     )  # fmt: skip
     list_filter = (
-        Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", RecentValues),
+        Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", RecentCodes),
         ("system_name", RecentValues),
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
@@ -253,7 +254,7 @@ class ReconsiderationAdmin(OrDisposed):
         moment("received_at", "recorded"),
     )  # fmt: skip
     list_filter = (
-        ("review_outcome", RecentValues), ("reviewer", RecentValues), ("reviewer_authority", RecentValues),
+        ("review_outcome", RecentCodes), ("reviewer", RecentValues), ("reviewer_authority", RecentValues),
         ("received_at", TimeRange),
     )  # fmt: skip
     list_select_related = ("first", "reconsiders")

@@ -4,6 +4,7 @@ from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, obj
 from accounts.back_office.flows import Flow
 from accounts.back_office.lists import (
     ExactValue,
+    RecentCodes,
     RecentValues,
     TimeRange,
     View,
@@ -30,6 +31,7 @@ __all__ = [
     "Flow",
     "Need",
     "ReadOnlyAdmin",
+    "RecentCodes",
     "RecentValues",
     "TimeRange",
     "View",

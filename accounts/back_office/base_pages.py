@@ -74,9 +74,6 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_look(request, self.needed)
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
-
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -120,6 +120,7 @@ class ExactValue(_Filter):
 
     template = "admin/filter_values.html"
     known: Sequence[str] = ()
+    words: Callable[[str], str] = str
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
@@ -139,7 +140,7 @@ class ExactValue(_Filter):
         }
         for value in self.known:
             link = changelist.get_query_string({self.field_path: value})
-            yield {"selected": value == self.value, "query_string": link, "display": in_words(value)}
+            yield {"selected": value == self.value, "query_string": link, "display": self.words(value)}
 
 
 class RecentValues(ExactValue):
@@ -153,6 +154,12 @@ class RecentValues(ExactValue):
         newest = model_admin.get_queryset(request).order_by(*model_admin.ordering)
         counter = Counter(newest.values_list(field_path, flat=True)[:MAX_ROWS])
         self.known = sorted(str(value) for value, _ in counter.most_common(_CHOICES) if value)
+
+
+class RecentCodes(RecentValues):
+    """Recent values that are codes, shown in words. Names of systems and people stay as they are written."""
+
+    words = staticmethod(in_words)
 
 
 class TimeRange(_Filter):

@@ -45,11 +45,6 @@ class Bar:
     value: float
     note: str = ""
 
-    @classmethod
-    def capped(cls, label: str, count: int, limit: int) -> "Bar":
-        """Return a bar for a count from `capped_counts`."""
-        return cls(label, limit, "or more") if count > limit else cls(label, count)
-
 
 @dataclass(frozen=True, slots=True)
 class Chart:

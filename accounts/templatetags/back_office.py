@@ -63,7 +63,7 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
         if values := [request.GET[name] for name in names if request.GET.get(name)]:
             _default, *others = spec.choices(changelist)
             selected = [str(choice["display"]) for choice in others if choice["selected"]]
-            shown = selected[0] if selected else in_words(" to ".join(values))
+            shown = selected[0] if selected else " to ".join(values)
             chips.append((str(spec.title), shown, changelist.get_query_string(remove=names)))
     return chips
 
