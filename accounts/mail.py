@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from smtplib import SMTPException, SMTPRecipientsRefused
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
@@ -28,6 +29,8 @@ Row = TypeVar("Row", bound=Leased)
 LEASE = timedelta(minutes=1)
 """Longer than any single step of a mail. The sender renews it between steps."""
 _BATCH = 50
+_SLICE = 5.0
+"""Seconds. A mail that begins within them is still sent: letters from a slow bucket must not hold up sign-in codes."""
 _NO_MAILBOX = (550, 551, 553)
 
 
@@ -50,17 +53,19 @@ def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], Outcome]) -> int:
     """Send the mails of waiting rows (`handled_at` empty). Return how many went out.
 
     Claims one row at a time: the last row of a batch would wait for the others longer than its lease. A refused mail is
-    retried with growing delays.
+    retried with growing delays. After a slice, the rows that still wait are left to the next call.
 
     Args:
         send_one: renews the lease before it sends, so that no second worker sends the same mail.
     """
-    sent = 0
+    sent, ends = 0, monotonic() + _SLICE
     for _ in range(_BATCH):
         claimed = leases.claim(waiting.filter(handled_at=None), lasts=LEASE)
         if not claimed:
             break
         sent += _deliver_one(claimed[0], send_one)
+        if monotonic() >= ends:
+            break
     return sent
 
 

@@ -1,3 +1,4 @@
+from config.celery import wake
 from config.periodic import periodic
 from notices import services
 
@@ -10,9 +11,12 @@ def seal_approved() -> None:
 
 @periodic(30, queue="mail")
 def deliver_letters() -> None:
-    """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule."""
-    services.deliver_letters()
-    services.acknowledge_requests()
+    """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule.
+
+    It works for a slice and then wakes itself, so that other tasks of the worker come between two slices.
+    """
+    if services.deliver_letters() + services.acknowledge_requests():
+        wake("notices.tasks.deliver_letters")
 
 
 @periodic(600, queue="mail")

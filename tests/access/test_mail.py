@@ -1,5 +1,6 @@
 """A worker sends mail as text and HTML without remote content. A refused mail waits and holds up no other."""
 
+import itertools
 import re
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -209,6 +210,17 @@ def test_a_backlog_larger_than_one_batch_is_sent_in_several_batches(organization
     ask(*emails)
     for _ in range(2):
         tasks.deliver_mail()
+    assert smtp.recipients() == emails
+
+
+def test_mails_that_take_long_give_way_after_a_slice(organization, smtp, monkeypatch):
+    emails = [add_person(organization, Role.EDITOR, f"{number}@bank.example").user.email for number in range(3)]
+    ask(*emails)
+    seconds = itertools.count(step=mail._SLICE / 2)  # a mail ends half a slice after the last one
+    monkeypatch.setattr(mail, "monotonic", lambda: next(seconds))
+    tasks.deliver_mail()
+    assert smtp.recipients() == emails[:2]
+    tasks.deliver_mail()
     assert smtp.recipients() == emails
 
 

@@ -187,6 +187,15 @@ def test_a_letter_that_was_withdrawn_while_it_waited_is_not_sent(api, addressed,
     assert deliveries(api, addressed)[0]["delivered_at"] is None
 
 
+def test_the_task_wakes_itself_as_long_as_letters_go_out(api, addressed, mailoutbox, monkeypatch):
+    woken = []
+    monkeypatch.setattr(tasks, "wake", woken.append)
+    done(deliver(api, addressed, "email"))
+    tasks.deliver_letters()
+    tasks.deliver_letters()
+    assert (len(mailoutbox), woken) == (1, ["notices.tasks.deliver_letters"])
+
+
 def test_a_waiting_letter_cannot_be_returned(api, addressed):
     assert "not gone out" in refused(take_back(api, addressed, done(deliver(api, addressed, "email"))))
 
