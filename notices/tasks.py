@@ -9,7 +9,7 @@ def seal_approved() -> None:
     services.seal_approved()
 
 
-@periodic(30, queue="mail")
+@periodic(30, queue="default")
 def deliver_letters() -> None:
     """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule.
 

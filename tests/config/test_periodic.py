@@ -27,7 +27,7 @@ TASKS = {
     "custody.tasks.send_damage_alerts": (60, "mail"),
     "accounts.tasks.seal_audit_trail": (600, "default"),
     "retention.tasks.run_daily": (300, "custody"),
-    "notices.tasks.deliver_letters": (30, "mail"),
+    "notices.tasks.deliver_letters": (30, "default"),
     "notices.tasks.remind": (600, "mail"),
     "notices.tasks.seal_approved": (60, "custody"),
     "retention.tasks.send_announcements": (60, "mail"),
