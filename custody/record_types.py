@@ -52,13 +52,15 @@ class Floor(NamedTuple):
 
     Attributes:
         days: length of this time; it begins like that of the retention policy.
-        source: origin of the requirement, such as a pack's name.
+        source: origin of the requirement, such as a pack's id.
         citation: the law.
+        name: the source in words.
     """
 
     days: int
     source: str
     citation: str
+    name: str
 
 
 class Unsealed(NamedTuple):

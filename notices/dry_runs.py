@@ -25,7 +25,7 @@ def lacking(organization_id: uuid.UUID, payload: bytes) -> Iterator[RecordWarnin
         return
     for problem in checklist.all_problems(preview.case, preview):
         verdict = "could not be approved" if problem.blocks(pack) else "could be approved with this warning open"
-        yield RecordWarning(_KIND, "", f"A notice under {pack.id} {verdict}. {problem.sentence}")
+        yield RecordWarning(_KIND, "", f"A notice under {pack.short_name} {verdict}. {problem.sentence}")
 
 
 def record_names() -> Iterator[str]:

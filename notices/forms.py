@@ -166,7 +166,7 @@ def _language_choices() -> list[tuple[str, str]]:
 
 
 def _pack_choices() -> list[tuple[str, str]]:
-    return [(pack.id, pack.framework) for pack in packs().values()]
+    return [(pack.id, f"{pack.short_name}: {pack.framework}") for pack in packs().values()]
 
 
 class GrantForm(forms.ModelForm):
@@ -273,7 +273,7 @@ class SettingsForm(forms.ModelForm):
             self.fields[f"signatory_{name}"].initial = self.instance.signatory.get(name, "")
         needed = {name for pack in packs().values() for name in pack.settings} - {"organization"}
         for name in sorted(needed | set(self.instance.placeholders)):
-            users = ", ".join(pack.id for pack in packs().values() if name in pack.settings)
+            users = ", ".join(pack.short_name for pack in packs().values() if name in pack.settings)
             self.fields[f"text_{name}"] = forms.CharField(
                 label=name.replace("_", " ").capitalize(),
                 required=False,

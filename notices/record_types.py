@@ -73,7 +73,7 @@ def floor_of(pack_id: str) -> Floor | None:
     if pack is None or not pack.retention_days:
         return None
     (source,) = (row for row in pack.sources if row.id == pack.retention_source)
-    return Floor(pack.retention_days, pack.id, source.citation)
+    return Floor(pack.retention_days, pack.id, source.citation, pack.short_name)
 
 
 def _all_floors() -> Iterator[Floor]:

@@ -11,6 +11,7 @@ from notices import services
 from notices.back_office.refusals import Reason
 from notices.forms import GrantForm
 from notices.models import AuthorityGrant
+from notices.packs import packs
 
 _LIST = "admin:notices_authoritygrant_changelist"
 
@@ -29,7 +30,7 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
 
     @admin.display(description="packs")
     def for_packs(self, row: AuthorityGrant) -> str:
-        return ", ".join(row.packs) or "all"
+        return ", ".join(packs()[pack].short_name for pack in row.packs) or "all"
 
     @admin.display(description="valid from", ordering="valid_from")
     def begins(self, row: AuthorityGrant) -> str:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.back_office import Bar, Chart
 from accounts.models import Organization
 from notices.models import UNFINISHED, Approval, Delivery, Notice, ReviewRequest
+from notices.packs import packs
 
 
 def notices(organization: Organization, since: datetime | None = None) -> dict[str, Any]:
@@ -39,7 +40,10 @@ def notices(organization: Organization, since: datetime | None = None) -> dict[s
     # A separate query, so that deliveries are read for delivered notices alone.
     too_late = rows.filter(delivered, ~in_time, due_at__isnull=False).values_list("pack").annotate(Count("pk"))
     delivered_late = dict(too_late.order_by())
-    lines = [{**line, "delivered_late": delivered_late.get(line["pack"], 0)} for line in counts.order_by("pack")]
+    lines = [
+        {**line, "name": packs()[line["pack"]].short_name, "delivered_late": delivered_late.get(line["pack"], 0)}
+        for line in counts.order_by("pack")
+    ]
     kinds = approvals.aggregate(
         granted=Count("pk", filter=Q(grant__isnull=False)),
         signed_in=Count("pk", filter=Q(grant=None, basis="signed in")),

@@ -82,7 +82,7 @@ class ByPack(_Exactly):
     title = parameter_name = "pack"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(pack.id, pack.framework) for pack in packs().values()]
+        return [(pack.id, pack.short_name) for pack in packs().values()]
 
 
 class ByLanguage(_Exactly):

@@ -15,6 +15,7 @@ from custody.selectors import DisposedConflict, disposal_of
 from decisions.models import Decision
 from notices.checklist import Case
 from notices.models.querysets import NoticePartQuerySet
+from notices.packs import packs
 
 _UNAMBIGUOUS = "23456789abcdefghjkmnpqrstuvwxyz"  # without look-alikes on paper, such as 0 and o
 
@@ -112,6 +113,11 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def pack_name(self) -> str:
+        """The short name of its pack."""
+        return packs()[self.pack].short_name
 
     @property
     def disposal(self) -> Disposal:

@@ -262,6 +262,8 @@ class Pack(Part):
     """The rules and texts of one law's notices. Each notice stores the pack's id, version and digest."""
 
     id: Id
+    short_name: Annotated[str, Field(min_length=1, max_length=24)]
+    """The law's name in lists of the back office, in English."""
     version: Annotated[str, Field(pattern=r"^\d{4}\.\d+$")]
     legal_status: LegalStatus
     effective_from: date

@@ -109,7 +109,7 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
     grant = _grant(notice, member, authority)
     if grant is None and requires_grant:
         wish = f" as {authority!r}" if authority else ""
-        raise NotGranted(f"You hold no authority grant{wish} that is valid today for the pack {notice.pack}.")
+        raise NotGranted(f"You hold no authority grant{wish} that is valid today for {notice.pack_name}.")
     return Claim(
         member.user.email, authority or (grant.authority if grant else caller.role.value), asserted.SIGNED_IN, grant
     )

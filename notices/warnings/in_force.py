@@ -24,17 +24,17 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
     )
     if day < pack.effective_from:
         unsettled = " Whether it can be relied on before is unsettled." if pack.legal_status == "enacted" else ""
-        since = f"{pack.id} is for decisions from {_day(pack.effective_from)} on."
+        since = f"{pack.short_name} is for decisions from {_day(pack.effective_from)} on."
         yield Finding("not_in_force", "framework", f"{since} {told} Its law may not apply.{unsettled}")
     elif pack.effective_to and day > pack.effective_to:
-        until = f"{pack.id} is for decisions until {_day(pack.effective_to)}."
+        until = f"{pack.short_name} is for decisions until {_day(pack.effective_to)}."
         yield Finding("not_in_force", "framework", f"{until} {told} Its law may no longer apply.")
     elif not is_known and pack.scope.rights_from and day - pack.scope.rights_from < _NEW:
         yield Finding(
             "not_in_force",
             "framework",
-            f"{pack.id} is for decisions from {_day(pack.effective_from)} on. The record has no readable date of the "
-            "decision: check that it is not older.",
+            f"{pack.short_name} is for decisions from {_day(pack.effective_from)} on. The record has no readable date "
+            "of the decision: check that it is not older.",
         )
 
 

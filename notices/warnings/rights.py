@@ -18,5 +18,7 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
         fitting = [applies for text, applies in locked if is_text(right, text)]
         if fitting and not any(fitting):
             why = "is not there for a decision like this" if has_rights else "was not there yet when this was decided"
-            sentence = f"Right {position + 1} {why}, by {pack.id}: leave it out, or offer it in words of your own."
+            sentence = (
+                f"Right {position + 1} {why}, by {pack.short_name}: leave it out, or offer it in words of your own."
+            )
             yield Finding("no_such_right", f"rights.{position}", sentence, (right,))

@@ -305,7 +305,7 @@ def test_a_record_that_the_default_pack_cannot_use_causes_a_warning(api):
     path, body = "/v1/notice-settings", {"default_pack": "us_ecoa_fcra"}
     assert api.client.put(path, body, content_type="application/json").status_code == 200
     sentence = warnings(api, "notice", outcome={"action": "denied"})[""]
-    assert sentence.startswith("A notice under us_ecoa_fcra could not be approved. ")
+    assert sentence.startswith("A notice under ECOA and FCRA could not be approved. ")
 
 
 @pytest.mark.once

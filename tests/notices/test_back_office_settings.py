@@ -252,7 +252,7 @@ def test_an_unknown_pack_is_not_found(owner):
 def test_the_report_counts_by_pack_and_names_unverified_authority(api, notice, approved, owner):
     Notice.objects.update(due_at="2020-01-01T00:00Z")
     page_text = text(owner.get(reverse("admin:notice-report")))
-    assert "general 1 0 0 1 1" in page_text
+    assert "Own policy 1 0 0 1 1" in page_text
     assert "Reviewer 7 as credit officer , asserted by key" in page_text
 
 

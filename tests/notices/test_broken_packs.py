@@ -39,7 +39,7 @@ def line_of(file: Path, words: str) -> int:
 MISTAKES: dict[str, tuple[str, str, str, str]] = {
     # name: (file, old, new, message)
     "an unknown status": ("pack.toml", 'legal_status = "in_force"', 'legal_status = "valid"', "'in_force', 'enacted'"),
-    "a version of another form": ("pack.toml", 'version = "2026.5"', 'version = "1"', "pattern"),
+    "a version of another form": ("pack.toml", 'version = "2026.6"', 'version = "1"', "pattern"),
     "a date that is a text": ("pack.toml", "effective_from = 2022-01-01", 'effective_from = "2022-01-01"', "date"),
     "a number that is a text": ("pack.toml", "retention_days = 762", 'retention_days = "762"', "integer"),
     "an unknown key": ("pack.toml", 'human_review = "not_granted"', 'human_revue = "not_granted"', "not permitted"),

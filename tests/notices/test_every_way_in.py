@@ -7,6 +7,7 @@ import pytest
 
 from accounts.roles import Role
 from notices.models import Approval
+from notices.packs import packs
 from tests.corpus.letters import Entry, entries
 from tests.notices.conftest import approve, done, drafted, fill_in_names, send
 from tests.notices.test_back_office import page
@@ -25,7 +26,10 @@ def test_every_way_in_gives_the_same_problems_and_warnings(api, signed_in, entry
     preview = done(send(api, "POST", "notices/preview", {"record": json.loads(raw)}))
     notice = drafted(api, decision_id)
     assert (preview["warnings"], preview["problems"]) == (notice["warnings"], notice["problems"])
-    sentences = [f"A notice under {entry.pack} could not be approved. {problem}" for problem in notice["problems"]]
+    sentences = [
+        f"A notice under {packs()[entry.pack].short_name} could not be approved. {problem}"
+        for problem in notice["problems"]
+    ]
     assert [warning["sentence"] for warning in tried["warnings"] if warning["kind"] == "notice"] == sentences
     ids = [warning["id"] for warning in notice["warnings"]]
     html = signed_in(Role.APPROVER).get(page(notice)).content.decode()

@@ -187,7 +187,7 @@ def test_where_grants_are_required_no_member_approves_without_one(api, notice, g
     with pytest.raises(NotGranted, match="no authority grant"):
         approval_of(api, notice, caller)
     grant(api, packs=["us_ecoa_fcra"])
-    with pytest.raises(NotGranted, match="for the pack general"):
+    with pytest.raises(NotGranted, match="valid today for Own policy"):
         approval_of(api, notice, caller)
 
 

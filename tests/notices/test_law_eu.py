@@ -65,7 +65,7 @@ def test_uk_gdpr_22c_one_month_is_draft_guidance_and_never_blocks():
 def test_ai_act_86_never_blocks_and_warns_before_2_december_2027():
     assert blocking(packs()["eu_ai_act_86"], LONG_AFTER) == set()
     assert sentences(AUTOMATED, "eu_ai_act_86", "not_in_force") == [
-        "eu_ai_act_86 is for decisions from December 2, 2027 on. This one was made on November 21, 2026. "
+        "EU AI Act Article 86 is for decisions from December 2, 2027 on. This one was made on November 21, 2026. "
         "Its law may not apply. Whether it can be relied on before is unsettled."
     ]
     assert "missing_element" in kinds(about(reasons=None), "eu_ai_act_86")

@@ -94,6 +94,12 @@ def test_the_packs_of_the_design_are_there_and_without_a_problem():
     ]
 
 
+def test_short_names_of_packs_are_distinct_words():
+    names = [pack.short_name for pack in packs().values()]
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if "_" in name or name in packs()]
+
+
 def test_english_is_everywhere_french_comes_first_in_quebec_and_the_eu_packs_speak_german_and_french():
     assert all("en" in packs()[name].languages for name in EVERY)
     assert packs()["ca_qc_12_1"].languages == ("fr", "en")

@@ -74,10 +74,17 @@ def write(directory: Path) -> None:
 
 def _index(all_packs: Iterable[Pack]) -> str:
     rows = [
-        (f"[`{pack.id}`]({pack.id}.md)", _framework(pack), _STATUS[pack.legal_status], _effect(pack), _languages(pack))
+        (
+            f"[`{pack.id}`]({pack.id}.md)",
+            pack.short_name,
+            _framework(pack),
+            _STATUS[pack.legal_status],
+            _effect(pack),
+            _languages(pack),
+        )
         for pack in all_packs
     ]
-    table = _table(("pack", "law", "status", "in effect", "languages"), rows)
+    table = _table(("pack", "short name", "law", "status", "in effect", "languages"), rows)
     return (
         f"# Notice packs\n\n{_NOTE}\nWhat the service checks in the notices of each law. This is not legal advice. "
         f"How to add one: [adding a pack](../adding-a-pack.md).\n\n{table}"
@@ -107,6 +114,7 @@ def _facts(pack: Pack) -> str:
         floor = f"{pack.retention_days} days ({pack.source(pack.retention_source).citation})"
     rows = [
         ("pack", f"`{pack.id}`, version {pack.version}"),
+        ("short name", pack.short_name),
         ("status", _STATUS[pack.legal_status]),
         ("in effect", _effect(pack)),
         ("languages", _languages(pack)),
