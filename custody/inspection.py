@@ -282,7 +282,7 @@ def _strays(organization_id: uuid.UUID, target: StorageTarget, listed: Sequence[
     for key, record_id in ids.items():
         name, problem = f"{target.pk} {key}", ""
         if record_id not in known:
-            problem = "No row names it."
+            problem = "No row names it: manage.py custody_reconcile --adopt restores the row, or names the cause."
         elif record_id in left:
             problem = "Its record was disposed of."
         elif record_id in made_elsewhere:
@@ -309,7 +309,7 @@ def _copy_problems(entry: Entry, target: StorageTarget) -> Iterator[str]:
     except ObjectMissing:  # the remains of a destroyed record
         return
     if sealer.unpack(body)[0].statement != bytes(entry.statement):
-        yield "Another record of this id is stored elsewhere."
+        yield "Another record of this id is stored elsewhere. Copy this object to another place, and remove it here."
 
 
 def _record_id(key: str) -> uuid.UUID | None:

@@ -83,6 +83,10 @@ def _of_none(content: dict[str, Any]) -> Iterable[uuid.UUID]:
     return ()
 
 
+def _nothing_to_restore(record: Indexing, payload: bytes) -> Callable[[], object]:
+    return tuple
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordType:
     """A type of record, with the functions that custody and other apps use to handle it.
@@ -111,6 +115,9 @@ class RecordType:
         readable: one of these objects as HTML, for people who do not know our terms.
         families_about: the roots of the families whose person has this reference in an organization.
         parents: the ids of the records that a record builds on, from its content.
+        restore: reads a record whose row the database has lost, and returns a function that saves the rows its index
+            row refers to, as far as the record proves them. Both run before the index row is saved; the function runs
+            in the same transaction.
         inspect: problems of a record's data outside its index row, from the record's bytes.
         unsealed: an organization's rows whose record of this type is missing.
     """
@@ -133,6 +140,7 @@ class RecordType:
     readable: Callable[[dict[str, Any]], str]
     families_about: Callable[[uuid.UUID, str], Iterable[uuid.UUID]]
     parents: Callable[[dict[str, Any]], Iterable[uuid.UUID]] = _of_none
+    restore: Callable[[Indexing, bytes], Callable[[], object]] = _nothing_to_restore
     inspect: Callable[[Entry, bytes], Iterable[str]] | None = None
     unsealed: Callable[[uuid.UUID], Iterable[Unsealed]] = _none_unsealed
 

@@ -1,6 +1,7 @@
 """Custody of records: storing them, and finishing work that a crash or an outage interrupted."""
 
 from custody.rows.new_records import LEASE, Submission
+from custody.services.complete import ParentMissing
 from custody.services.custody_alerts import (
     note_key_outages,
     send_damage_alerts,
@@ -37,6 +38,7 @@ __all__ = [
     "NeverRotated",
     "NotListed",
     "NotThisVault",
+    "ParentMissing",
     "Status",
     "StorageRefused",
     "StoreResult",

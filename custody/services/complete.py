@@ -2,12 +2,12 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import structlog
 from django.db import IntegrityError, transaction
@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from accounts import audit
 from config import leases
-from config.errors import Fault
+from config.errors import DomainError, Fault
 from config.http import strict_json
 from config.http.strict_json import spelling
 from custody import objects, record_types, selectors, vaults
@@ -40,6 +40,16 @@ class Put(StrEnum):
     STORED = "stored"
     OTHER_OBJECT = "another object has this key"
     UNAVAILABLE = "unavailable"
+
+
+class NotAdoptable(Fault):
+    """An object in a vault cannot become a record of the database. The sentence names the cause, without contents."""
+
+    code = "not_adoptable"
+
+
+class ParentMissing(NotAdoptable):
+    """The object builds on a record that the database does not have now. Another object may restore that record."""
 
 
 class StoredObject(NamedTuple):
@@ -91,10 +101,7 @@ def complete(waiting: Sequence[WaitingObject]) -> set[uuid.UUID]:
         outcomes += [(row, result.result()) for row, result in puts]
     stored = mark_stored([row for row, result in outcomes if result is Put.STORED])
     for row in (row for row, result in outcomes if result is Put.OTHER_OBJECT):
-        try:
-            adopt(StoredObject(row.record.organization_id, row.pk, row.record.target_id), waiting=row)
-        except IntegrityError as error:  # it contradicts the index: it keeps waiting and stops no other record
-            log.error("object in the vault cannot be adopted", record_id=str(row.pk), exc_info=error)
+        adopt_or_log(StoredObject(row.record.organization_id, row.pk, row.record.target_id), waiting=row)
     return stored
 
 
@@ -145,6 +152,15 @@ def mark_stored(there: Sequence[WaitingObject]) -> set[uuid.UUID]:
     return mine | {pk for pk, target_id, signature in rows if (target_id, bytes(signature)) == expected[pk]}
 
 
+def adopt_or_log(vault_object: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
+    """Adopt an object, or log why it cannot be adopted: other records continue. Return whether it is the record now."""
+    try:
+        return adopt(vault_object, waiting=waiting)
+    except NotAdoptable as error:
+        log.error("object in the vault cannot be adopted", record_id=str(vault_object.record_id), reason=str(error))
+        return False
+
+
 def adopt(vault_object: StoredObject, *, waiting: WaitingObject | None = None) -> bool:
     """Make the object in the vault the record: it was acknowledged once, and the database has lost its row.
 
@@ -155,42 +171,91 @@ def adopt(vault_object: StoredObject, *, waiting: WaitingObject | None = None) -
         waiting: the object reserved under the same key. If another worker has claimed it since, nothing is done.
 
     Returns:
-        Whether it is the record now.
+        Whether it is the record now. A destroyed record is not: its data key is gone.
+
+    Raises:
+        ParentMissing: it builds on a record that the database does not have.
+        NotAdoptable: this record's keys, object, vault or rows do not allow it.
     """
     try:
-        body = objects.get(vaults.of(vault_object.target_id), vault_object.organization_id, vault_object.record_id)
-        opened = sealer.unseal(keyring(vault_object.organization_id), vault_object.record_id, body)
-        claims = selectors.verified_claims(vault_object.organization_id, vault_object.record_id, opened)
-        content = strict_json.read(opened.payload, number=spelling, integer=spelling)
-        conflicts = waiting is not None and _says_other(waiting, opened)
+        adoption = _read(vault_object, waiting)
+    except NotAdoptable:
+        raise
     except ObjectMissing:  # a destroyed record has no data key any more
         log.info("object in the vault has no data key", record_id=str(vault_object.record_id))
         return False
-    except Fault as error:  # of this record's keys, object or vault: the others continue
-        log.error("object in the vault cannot be adopted", record_id=str(vault_object.record_id), reason=str(error))
-        return False
-    identity: dict[str, Any] = {
-        "organization_id": vault_object.organization_id,
-        "kind": claims.kind,
-        "received_at": claims.received_at,
-    }
-    sealed = {name: getattr(opened.header, name) for name in ("statement", "signature", "key_id")}
-    stored = {"target_id": vault_object.target_id, "state": Entry.State.STORED}
-    index = record_types.index_row(
-        Indexing(record_id=vault_object.record_id, content=content, source="vault", **identity)
-    )
-    with transaction.atomic():
-        if not (_still_belongs(waiting, vault_object) if waiting else _is_unknown(vault_object)):
+    except Fault as error:
+        raise NotAdoptable(f"It cannot be opened: {error}") from error
+    try:
+        restore = record_types.get(adoption.record.kind).restore(adoption.record, adoption.opened.payload)
+        with transaction.atomic():
+            if not (_still_belongs(waiting, vault_object) if waiting else _is_unknown(vault_object)):
+                return False
+            restore()
+            _save(adoption, vault_object, waiting)
+    except NotAdoptable:
+        raise
+    except IntegrityError as error:
+        if waiting is None and not _is_unknown(vault_object):  # another worker has adopted it meanwhile
             return False
-        index.save()  # before the entry, because it cannot change once the entry is stored
-        Entry(record_id=vault_object.record_id, **identity, **sealed, **stored).save(force_insert=waiting is None)
-        _admit(vault_object.organization_id, opened.header.key_id, claims.received_at)
-        if waiting:
-            WaitingObject.objects.for_organization(vault_object.organization_id).filter(pk=waiting.pk).delete()
-        if conflicts:
-            _record_conflict(vault_object)
+        raise NotAdoptable("The database has rows that contradict it.") from error
+    except DomainError as error:
+        raise NotAdoptable(f"The rows about it cannot be restored: {error}") from error
     log.info("adopted from the vault", record_id=str(vault_object.record_id))
     return True
+
+
+class _Adoption(NamedTuple):
+    """The content of an object to adopt, and whether the object reserved under its key has other content."""
+
+    record: Indexing
+    opened: Opened
+    conflicts: bool
+
+
+def _read(vault_object: StoredObject, waiting: WaitingObject | None) -> _Adoption:
+    """Open and verify an object, and require the records that it builds on."""
+    organization_id, record_id = vault_object.organization_id, vault_object.record_id
+    body = objects.get(vaults.of(vault_object.target_id), organization_id, record_id)
+    opened = sealer.unseal(keyring(organization_id), record_id, body)
+    claims = selectors.verified_claims(organization_id, record_id, opened)
+    content = strict_json.read(opened.payload, number=spelling, integer=spelling)
+    _require_parents(organization_id, record_types.get(claims.kind).parents(content))
+    record = Indexing(record_id, organization_id, claims.kind, content, claims.received_at, source="vault")
+    return _Adoption(record, opened, waiting is not None and _says_other(waiting, opened))
+
+
+def _save(adoption: _Adoption, vault_object: StoredObject, waiting: WaitingObject | None) -> None:
+    """Save the rows of an adopted object, in place of those of the reserved one."""
+    record, header = adoption.record, adoption.opened.header
+    record_types.index_row(record).save()  # before the entry, because it cannot change once the entry is stored
+    Entry(
+        record_id=record.record_id,
+        organization_id=record.organization_id,
+        kind=record.kind,
+        received_at=record.received_at,
+        statement=header.statement,
+        signature=header.signature,
+        key_id=header.key_id,
+        target_id=vault_object.target_id,
+        state=Entry.State.STORED,
+    ).save(force_insert=waiting is None)
+    _admit(record.organization_id, header.key_id, record.received_at)
+    if waiting:
+        WaitingObject.objects.for_organization(record.organization_id).filter(pk=waiting.pk).delete()
+    if adoption.conflicts:
+        _record_conflict(vault_object)
+
+
+def _require_parents(organization_id: uuid.UUID, parents: Iterable[uuid.UUID]) -> None:
+    """Require that the records an object builds on are here and not disposed of. Raises NotAdoptable."""
+    ids = list(parents)
+    rows = Entry.objects.for_organization(organization_id).filter(pk__in=ids)
+    states = dict(rows.values_list("pk", "state")) if ids else {}
+    if missing := [str(pk) for pk in ids if pk not in states]:
+        raise ParentMissing(f"It builds on a record that the database does not have: {', '.join(missing)}.")
+    if Entry.State.DISPOSED in states.values():
+        raise NotAdoptable("It builds on a record that was disposed of.")
 
 
 def _admit(organization_id: uuid.UUID, key_id: str, received_at: datetime) -> None:

@@ -6,7 +6,7 @@ from custody import objects, vaults
 from custody.keys.keyrings import keyring
 from custody.models import Entry
 from custody.sealing import sealer
-from custody.services.complete import StoredObject, adopt
+from custody.services.complete import StoredObject, adopt_or_log
 from custody.vaults import storage_targets
 
 
@@ -24,4 +24,4 @@ def recall(*, organization_id: uuid.UUID, identity: str) -> None:
         return
     target_id = storage_targets.current(organization_id).pk
     if objects.has(vaults.of(target_id), organization_id, record_id):
-        adopt(StoredObject(organization_id, record_id, target_id))
+        adopt_or_log(StoredObject(organization_id, record_id, target_id))

@@ -2,12 +2,12 @@
 
 import math
 import time
-from collections.abc import Iterable
+import uuid
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 
 import structlog
-from django.db import IntegrityError
 
 from accounts.models import Organization
 from config import leases
@@ -17,7 +17,7 @@ from custody.keys import outages
 from custody.models import WaitingObject
 from custody.rows.new_records import LEASE
 from custody.services import searching
-from custody.services.complete import StoredObject, adopt, complete
+from custody.services.complete import NotAdoptable, ParentMissing, StoredObject, adopt, complete
 from custody.services.dispose import reopen_disposals
 from custody.services.sign import sign_queued
 from custody.services.turns import Turns
@@ -73,45 +73,57 @@ class NotListed(VaultUnavailable):
         super().__init__(because=because)
 
 
-def adopt_orphans(organization: Organization) -> int:
+Refused = Callable[[uuid.UUID, str], object]
+
+
+def _log_refusal(record_id: uuid.UUID, reason: str) -> None:
+    log.error("object in the vault cannot be adopted", record_id=str(record_id), reason=reason)
+
+
+def adopt_orphans(organization: Organization, *, refused: Refused = _log_refusal) -> int:
     """Create the rows of vault objects that have none, for example after a restore of an older database.
 
+    Args:
+        refused: called with the record id of each object that cannot be adopted, and the cause.
+
     Returns:
-        How many records were adopted. Objects that do not open under the organization's keys are logged and skipped.
+        How many records were adopted.
 
     Raises:
         NotListed: at the end, if a target did not answer. The others are listed first.
     """
     storage_targets.current(organization.pk)
-    adopted, early, silent = 0, list[StoredObject](), list[str]()
+    adopted, early, silent = 0, list[tuple[StoredObject, str]](), list[str]()
     for target in storage_targets.all_of(organization.pk):
         try:
             vaults.of(target.pk).discard_drafts()
             for batch in searching.listed(organization.pk, target.pk):
                 reopen_disposals(batch.disposed)  # of late copies: have them removed again
-                more, too_early = _adopt_all(batch.unknown)
+                more, too_early = _adopt_all(batch.unknown, refused)
                 adopted, early = adopted + more, early + too_early
         except VaultUnavailable as error:
             silent.append(f"{target.pk}: {error}")
     while early:  # a record may build on another orphan, which the vault lists later
-        more, early = _adopt_all(early)
+        more, still_early = _adopt_all([orphan for orphan, _ in early], refused)
         adopted += more
         if not more:
-            log.error(
-                "objects build on records that are not here", record_ids=[str(orphan.record_id) for orphan in early]
-            )
+            for orphan, reason in still_early:
+                refused(orphan.record_id, f"{reason} No listed storage has it either.")
             break
+        early = still_early
     if silent:
         raise NotListed(adopted, ", ".join(silent))
     return adopted
 
 
-def _adopt_all(orphans: Iterable[StoredObject]) -> tuple[int, list[StoredObject]]:
+def _adopt_all(orphans: Iterable[StoredObject], refused: Refused) -> tuple[int, list[tuple[StoredObject, str]]]:
     """Adopt objects. Return how many were adopted, and the objects listed before the record they build on."""
     adopted, early = 0, []
     for orphan in orphans:
         try:
             adopted += adopt(orphan)
-        except IntegrityError:
-            early.append(orphan)
+        except ParentMissing as error:
+            early.append((orphan, error.sentence))
+        except NotAdoptable as error:
+            refused(orphan.record_id, error.sentence)
     return adopted, early

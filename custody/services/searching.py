@@ -15,14 +15,14 @@ from itertools import islice
 from typing import NamedTuple
 
 import structlog
-from django.db import IntegrityError, connections
+from django.db import connections
 from django.db.models import QuerySet
 
 from config import retries
 from config.errors import Fault
 from custody import vaults
 from custody.models import Entry, StorageTarget
-from custody.services.complete import StoredObject, adopt
+from custody.services.complete import StoredObject, adopt_or_log
 from custody.vaults import VaultUnavailable
 
 log = structlog.get_logger("custody")
@@ -180,7 +180,7 @@ def _adopt_below(target: StorageTarget, part: str, ends: float, *, patience: flo
     adopted = 0
     for batch in listed(_owner(target), target.pk, part):
         for unknown in batch.unknown:
-            adopted += _adopt(unknown)
+            adopted += adopt_or_log(unknown)
             if adopted and time.monotonic() >= ends:
                 return adopted, False
         if time.monotonic() >= ends + (0.0 if adopted else patience):
@@ -193,14 +193,6 @@ def _save(target: StorageTarget, *, searched: int, folder: int) -> bool:
     unchanged = _same(target).filter(folders_searched=target.folders_searched, next_folder=target.next_folder)
     target.folders_searched, target.next_folder = searched, folder
     return bool(unchanged.update(folders_searched=searched, next_folder=folder))
-
-
-def _adopt(unknown: StoredObject) -> bool:
-    try:
-        return adopt(unknown)
-    except IntegrityError as error:  # the record it builds on has no row yet
-        log.error("object in an earlier vault cannot be adopted", record_id=str(unknown.record_id), exc_info=error)
-        return False
 
 
 def _ids(keys: Collection[str]) -> Iterator[uuid.UUID]:

@@ -105,6 +105,7 @@ UNGUARDED = {
     },
     "Custody knows no roles: it keeps what services above it, which have a caller, hand down.": {
         "custody.services.complete.adopt",
+        "custody.services.complete.adopt_or_log",
         "custody.services.complete.complete",
         "custody.services.complete.mark_stored",
         "custody.services.complete.put",

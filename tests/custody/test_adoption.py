@@ -10,6 +10,7 @@ from accounts import audit, services
 from custody import vaults
 from custody.models import Entry, WaitingObject, object_key
 from custody.services import adopt_orphans
+from custody.services.complete import StoredObject, adopt
 from decisions.models import Decision
 from tests.support.unguarded import unguarded
 
@@ -100,6 +101,15 @@ def test_the_command_restores_every_forgotten_record(api, other_api, each_vault,
         assert client.get(f"/v1/decisions/loan-{number}/record").content == b'{"decision_id": "loan-%d"}' % number
     call_command("custody_reconcile", "--adopt")
     assert "0 adopted from the vault" in capsys.readouterr().out
+
+
+def test_two_workers_that_adopt_one_object_at_once_refuse_nothing(organization, first, monkeypatch):
+    adopted = StoredObject(organization.id, uuid.UUID(first["record_id"]), "filesystem")
+    assert adopt(adopted)
+    answers = [True, False]  # another worker commits between the two
+    monkeypatch.setattr("custody.services.complete._is_unknown", lambda _: answers.pop(0))
+    assert not adopt(adopted)
+    assert not answers
 
 
 @pytest.mark.once

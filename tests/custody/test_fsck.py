@@ -145,7 +145,7 @@ def test_an_object_without_a_row_is_damage(api, put):
         Entry.objects.filter(pk=forgotten.pk)._raw_delete("default")
     damaged = check("--organization", api.organization.slug)
     assert damaged.code == 1
-    assert f"{object_key(forgotten.organization_id, forgotten.pk)}: No row names it." in damaged.text
+    assert f"{object_key(forgotten.organization_id, forgotten.pk)}: No row names it:" in damaged.text
 
 
 def test_an_outage_of_the_vault_is_not_damage(api, filesystem_vault):

@@ -6,14 +6,13 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from django.db import IntegrityError
 from django.utils import timezone
 
 from config import leases
 from custody import selectors, services, vaults
 from custody.models import Entry, SealedObject, WaitingObject, object_key
 from custody.services import Submission
-from custody.services.complete import StoredObject, adopt, complete
+from custody.services.complete import NotAdoptable, StoredObject, adopt, complete
 from custody.vaults.filesystem import MARKER
 from decisions.models import Decision
 from tests.support.unguarded import unguarded
@@ -142,7 +141,7 @@ def test_a_record_that_contradicts_the_index_keeps_its_copy_and_stops_no_other(r
     vaults.current().put_new(bad.key, b"something else")
 
     def contradiction(objects, *, waiting):
-        raise IntegrityError
+        raise NotAdoptable
 
     monkeypatch.setattr("custody.services.complete.adopt", contradiction)
     assert complete([bad, good]) == {good.pk}

@@ -163,7 +163,10 @@ def test_a_record_sent_again_before_the_search_is_named_as_damage_and_both_are_k
     entry = Entry.objects.get()
     assert entry.target == second
     assert all(objects.has(vaults.of(target.pk), entry.organization_id, entry.pk) for target in (first, second))
-    assert problems(api.organization) == ["Another record of this id is stored elsewhere."]
+    (problem,) = problems(api.organization)
+    assert problem.startswith("Another record of this id is stored elsewhere.")
+    objects.remove(vaults.of(first.pk), entry.organization_id, entry.pk)
+    assert problems(api.organization) == [], "as the guide says"
 
 
 def test_a_copy_that_a_move_has_left_is_no_damage(api, buckets):

@@ -1,3 +1,4 @@
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         finished, remaining = services.reconcile(retry_now=True)
         self.stdout.write(f"{finished} finished, {remaining} waiting for their vault")
+        self.refused = 0
         is_listed = not options["adopt"] or self._adopt()
         missing = self._repair(options["stray"])
         if remaining:
@@ -45,6 +47,8 @@ class Command(BaseCommand):
                 "directory; else restore the vault from a backup."
             )
 
+        if self.refused:
+            raise CommandError("Not all objects could be adopted: docs/operations.md says what to do about each cause.")
         if fsck.damage().exists():
             raise CommandError("A check has found damage: manage.py custody_fsck names it.")
 
@@ -53,12 +57,16 @@ class Command(BaseCommand):
         adopted, is_listed = 0, True
         for organization in Organization.objects.iterator():
             try:
-                adopted += services.adopt_orphans(organization)
+                adopted += services.adopt_orphans(organization, refused=self._name_refused)
             except services.NotListed as error:
                 adopted, is_listed = adopted + error.adopted, False
                 self.stdout.write(f"{organization.slug}: not listed: {error}")
         self.stdout.write(f"{adopted} adopted from the vault")
         return is_listed
+
+    def _name_refused(self, record_id: uuid.UUID, reason: str) -> None:
+        self.refused += 1
+        self.stdout.write(f"not adopted: {record_id}: {reason}")
 
     def _repair(self, stray: Path | None) -> int:
         """Repair the vaults, and return how many records are still missing."""
