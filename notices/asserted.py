@@ -19,6 +19,12 @@ def full(recorded: str) -> str:
     return basis(Actor(match["kind"], match["id"], "")) if match else recorded
 
 
+def actor_of(recorded: str) -> tuple[str, str]:
+    """Return kind and id of the actor behind a recorded basis. It does not say which member was signed in."""
+    match = _BASIS.fullmatch(recorded)
+    return (match["kind"], match["id"]) if match else ("member", "")
+
+
 def key_of(recorded: str) -> str:
     """Return the id of the key that asserted an approval, or ""."""
     match = _BASIS.fullmatch(recorded)

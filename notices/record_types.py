@@ -19,7 +19,7 @@ from notices import erasing, inspecting, readable_notices
 from notices.appeals import open_appeals
 from notices.models import Approval, Delivery, Notice, NoticeRevision, ReviewRequest, SealedNotice, Step
 from notices.packs import packs
-from notices.services import sealing
+from notices.services import restoring, sealing
 
 _MOMENTS = (
     "created_at",
@@ -196,6 +196,7 @@ NOTICE = RecordType(
     readable=readable_notices.notice,
     families_about=_families_about,
     parents=lambda content: [uuid.UUID(content["about"]["record_id"])],
+    restore=restoring.restore,
     inspect=inspecting.inspect,
     unsealed=inspecting.unsealed,
 )

@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.back_office import label_of
 from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
+from notices.services.restoring import RESTORER
 
 A_PAGE = 50
 _STEPS = {
@@ -18,6 +19,7 @@ _STEPS = {
     Step.Kind.READDRESSED: "changed to whom the approved letter goes",
     Step.Kind.WITHDRAWN: "withdrew it",
 }
+_UNKNOWN = "Who wrote them, earlier revisions, deliveries and withdrawals are not in custody: they are unknown."
 _CURSOR = re.compile(r"([0-9T:.+-]{19,40})_([0-9])_([0-9]{1,18})")
 
 
@@ -86,6 +88,8 @@ def _events(notice: Notice, source: int, before: Place | None) -> Iterator[Event
 
 def _revised(row: NoticeRevision) -> tuple[Any, ...]:
     why = " ".join(row.not_applicable.values())
+    if row.author_id == RESTORER.id:
+        return "Custody", f"restored the approved words as revision {row.number} after a database restore", _UNKNOWN
     if row.number == 1:
         return row.author_label, "drafted it", why
     return row.author_label, f"edited it: revision {row.number}", why, row.number

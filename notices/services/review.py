@@ -149,7 +149,7 @@ def approve(
             warnings_acknowledged=len(acknowledged),
             warnings_open=len(still_open),
         )
-        _withdraw_replaced(locked, caller.actor)
+        withdraw_replaced(locked, caller.actor)
     seal_approved(notice_id=locked.pk)  # if sealing fails here, the beat task retries it
     return approval
 
@@ -181,7 +181,7 @@ def _step(locked: Notice, kind: Step.Kind, state: Notice.State, reason: str, act
     return locked
 
 
-def _withdraw_replaced(successor: Notice, actor: Actor) -> None:
+def withdraw_replaced(successor: Notice, actor: Actor) -> None:
     """Withdraw the notice that an approved new version replaces."""
     if successor.supersedes_id:
         notices = Notice.objects.for_organization(successor.organization_id)

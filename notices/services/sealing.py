@@ -133,6 +133,8 @@ def _record(notice: Notice, approval: Approval) -> dict[str, Any]:
             **({} if approval.open_warnings is None else {"open_warnings": approval.open_warnings}),
         },
         "review_code": _review_code(notice),
+        "address": notice.address,
+        "supersedes": str(notice.supersedes_id) if notice.supersedes_id else None,
         "letter": letter,
         "letter_digest": hashlib.sha256(strict_json.canonical(letter)).hexdigest(),
     }

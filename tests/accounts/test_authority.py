@@ -132,6 +132,8 @@ UNGUARDED = {
         "notices.services.contributors.add",
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
+        "notices.services.restoring.restore",
+        "notices.services.review.withdraw_replaced",
         "notices.services.review_outcomes.settle",
         "connectors.services.rows.record",
         "connectors.services.rows.start",
