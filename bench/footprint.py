@@ -23,6 +23,8 @@ _NAMES = {
     "config.web": "web",
     "--hostname worker@": "worker",
     "--hostname custody@": "custody",
+    "--hostname letters@": "letters",
+    "--hostname storage@": "storage",
     "--hostname poller@": "poller",
     " beat": "clock",
 }

@@ -144,9 +144,16 @@ else:
         "data_folder_out": str(BROKER_DIR),
         "control_folder": str(BROKER_DIR / "control"),
     }
-# A worker without `-Q` takes from all queues. Polls take minutes and a backlog of records takes hours, so both have
-# their own workers, apart from those that send sign-in codes.
-WORKER_QUEUES = {"worker": ("dispatch", "mail", "default"), "custody": ("custody",), "poller": ("poll",)}
+# A worker without `-Q` takes from all queues. Polls take minutes, a backlog of records takes hours, and organizations'
+# storage may answer slowly. So each of these has its own worker, apart from the one that sends sign-in codes. Letters
+# have another: a disposal at 4 s a request held its worker for 50 s.
+WORKER_QUEUES = {
+    "worker": ("dispatch", "mail", "default"),
+    "custody": ("custody",),
+    "letters": ("letters",),
+    "storage": ("storage",),
+    "poller": ("poll",),
+}
 CELERY_TASK_QUEUES = [Queue(name) for queues in WORKER_QUEUES.values() for name in queues]
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = ["config.periodic.route"]

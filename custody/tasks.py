@@ -26,13 +26,13 @@ def shorten_distant_leases() -> None:
     services.shorten_distant_leases()
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def watch_targets() -> None:
     """Record when the storage of an organization fails, and when it answers again."""
     services.watch_targets()
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def search_earlier_targets() -> None:
     """Compare former buckets with our rows, once each."""
     services.search_earlier_targets()
@@ -56,7 +56,7 @@ def send_key_alerts() -> None:
     services.send_key_alerts()
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def inspect_custody() -> None:
     """Continue to read and verify everything in custody, for a second of CPU."""
     fsck.inspect_for_a_while()
@@ -68,13 +68,13 @@ def send_damage_alerts() -> None:
     services.send_damage_alerts()
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def finish_disposals() -> None:
     """Continue disposals that were interrupted, or whose storage did not answer."""
     services.finish_all_disposals()
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def replay_journal() -> None:
     """Repeat the disposals of the journal if the database was restored from an older backup."""
     for _ in services.replay():

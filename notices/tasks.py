@@ -3,13 +3,13 @@ from config.periodic import periodic
 from notices import services
 
 
-@periodic(60, queue="custody")
+@periodic(60, queue="storage")
 def seal_approved() -> None:
     """Seal notices that a crash left between approval and custody."""
     services.seal_approved()
 
 
-@periodic(30, queue="default")
+@periodic(30, queue="letters")
 def deliver_letters() -> None:
     """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule.
 

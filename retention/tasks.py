@@ -7,7 +7,7 @@ _SECONDS = 200
 """Well within the time limit of tasks. The clock runs the task again."""
 
 
-@periodic(300, queue="custody")
+@periodic(300, queue="storage")
 def run_daily() -> None:
     """Dispose of due families, once a day for each organization. Resumes interrupted runs."""
     ends = time.monotonic() + _SECONDS

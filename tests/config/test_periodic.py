@@ -14,22 +14,22 @@ TASKS = {
     "connectors.tasks.repair_times": (60, "dispatch"),
     "connectors.tasks.note_silence": (600, "default"),
     "connectors.tasks.send_alerts": (60, "mail"),
-    "custody.tasks.finish_disposals": (60, "custody"),
-    "custody.tasks.replay_journal": (60, "custody"),
-    "custody.tasks.search_earlier_targets": (60, "custody"),
+    "custody.tasks.finish_disposals": (60, "storage"),
+    "custody.tasks.replay_journal": (60, "storage"),
+    "custody.tasks.search_earlier_targets": (60, "storage"),
     "custody.tasks.note_key_outages": (60, "default"),
     "custody.tasks.reconcile": (30, "custody"),
     "custody.tasks.shorten_distant_leases": (60, "custody"),
     "custody.tasks.send_key_alerts": (60, "mail"),
-    "custody.tasks.watch_targets": (60, "custody"),
+    "custody.tasks.watch_targets": (60, "storage"),
     "custody.tasks.send_storage_alerts": (60, "mail"),
-    "custody.tasks.inspect_custody": (60, "custody"),
+    "custody.tasks.inspect_custody": (60, "storage"),
     "custody.tasks.send_damage_alerts": (60, "mail"),
     "accounts.tasks.seal_audit_trail": (600, "default"),
-    "retention.tasks.run_daily": (300, "custody"),
-    "notices.tasks.deliver_letters": (30, "default"),
+    "retention.tasks.run_daily": (300, "storage"),
+    "notices.tasks.deliver_letters": (30, "letters"),
     "notices.tasks.remind": (600, "mail"),
-    "notices.tasks.seal_approved": (60, "custody"),
+    "notices.tasks.seal_approved": (60, "storage"),
     "retention.tasks.send_announcements": (60, "mail"),
 }
 
@@ -58,6 +58,6 @@ def test_every_periodic_task_is_sent_at_its_interval_and_expires_after_it(clock)
 
 def test_a_worker_without_named_queues_serves_all(clock):
     entries, queues, default = clock
-    assert queues == ["dispatch", "mail", "default", "custody", "poll"]
+    assert queues == ["dispatch", "mail", "default", "custody", "letters", "storage", "poll"]
     assert default in queues
     assert {queue for *_, queue in entries} <= set(queues)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.once
 
 COMPOSE = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
 CHOSEN = {"CUSTODY_VAULT": "filesystem"}  # the variables that an administrator sets for compose.yaml
-OURS = ("migrate", "web", "worker", "custody", "poller", "beat")
+OURS = ("migrate", "web", "worker", "custody", "letters", "storage", "poller", "beat")
 
 
 @pytest.fixture(scope="module")
@@ -120,16 +120,16 @@ def services(built: Build) -> Iterator[Running]:
 def test_the_services_start_in_order_work_together_and_end_on_request(services: Running):
     migrated = services.start("migrate").wait(HANGS_SECONDS)
     assert migrated == 0, services.log("migrate").read_text()
-    for service in ("web", "worker", "custody", "poller", "beat"):
+    for service in ("web", "worker", "custody", "letters", "storage", "poller", "beat"):
         services.start(service)
     wait_until(lambda: listens(services.port), "the web server listens")
     with Client(services.port, services.key) as client:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
-        for service in ("web", "worker", "custody", "poller", "beat"):
+        for service in ("web", "worker", "custody", "letters", "storage", "poller", "beat"):
             wait_until(lambda service=service: services.healthy(service), f"{service} is healthy")
         take_a_record(services, client)
         the_worker_finishes_what_was_reserved(services, client)
-    for service in ("beat", "poller", "custody", "worker", "web"):
+    for service in ("beat", "poller", "storage", "letters", "custody", "worker", "web"):
         services.processes[service].terminate()
         assert services.processes[service].wait(HANGS_SECONDS) == 0, services.log(service).read_text()
         assert "Traceback" not in services.log(service).read_text()

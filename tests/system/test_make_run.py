@@ -176,7 +176,7 @@ def test_a_part_that_ends_is_restarted_and_the_others_continue(again: Run, part:
         wait_until(lambda: client.get("/readyz").status == 200, "everything is ready")
     (ended,) = parts_of(again, part)
     others = parts_of(again) - {ended}
-    assert len(others) == 4
+    assert len(others) == 6
     os.kill(ended, signal.SIGKILL)
     wait_until(lambda: parts_of(again, part) - {ended}, "the part runs again")
     assert others < parts_of(again)

@@ -38,8 +38,8 @@ WORKER_ENVIRONMENT = {"REMAP_SIGTERM": "SIGQUIT"}
 
 class Command(BaseCommand):
     help = (
-        "Run the web server, the workers (general, custody, polls) and the clock together. A process that ends is "
-        "restarted. A web server that cannot start, or Ctrl-C, stops all of them."
+        "Run the web server, the workers (general, custody, letters, storage, polls) and the clock together. A "
+        "process that ends is restarted. A web server that cannot start, or Ctrl-C, stops all of them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

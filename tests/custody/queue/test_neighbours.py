@@ -1,4 +1,4 @@
-"""A backlog of one organization's records behind a silent key service delays no other work."""
+"""A backlog of one organization's records behind a silent key service, or its slow storage, delays no other work."""
 
 import json
 import os
@@ -57,7 +57,8 @@ def test_while_a_key_service_is_silent_a_code_a_poll_and_an_alert_go_through(
             try:
                 live.manage("shell", "-c", "from custody.tasks import reconcile; reconcile.delay()")
                 wait_until(silent.is_set, "the worker waits for a signature")
-                stop(workers["custody"])  # so that it waits for ever
+                for name in ("custody", "letters", "storage"):
+                    stop(workers[name])  # so that it waits for ever
                 assert_neighbours_go_on(live, folder)
                 assert live.sql("SELECT count(*) FROM custody_entry WHERE state = 'stored'") == [(1,)]
             finally:
