@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from smtplib import SMTPException, SMTPRecipientsRefused
-from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
@@ -21,6 +20,8 @@ from django.utils import timezone
 from config import leases
 from config.errors import DomainError
 from config.leases import Leased, LeaseLost
+from config.periodic import SLICE_SECONDS
+from config.rests import Rests
 
 log = structlog.get_logger("mail")
 
@@ -28,10 +29,8 @@ Row = TypeVar("Row", bound=Leased)
 
 LEASE = timedelta(minutes=1)
 """Longer than any single step of a mail. The sender renews it between steps."""
-_BATCH = 50
-_SLICE = 5.0
-"""Seconds. A mail that begins within them is still sent: letters from a slow bucket must not hold up sign-in codes."""
 _NO_MAILBOX = (550, 551, 553)
+_rests = Rests()
 
 
 class Undeliverable(SMTPException):
@@ -49,24 +48,21 @@ NOT_SENT = Outcome(sent=False)
 """The mail is no longer needed."""
 
 
-def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], Outcome]) -> int:
+def deliver(waiting: QuerySet[Row], send_one: Callable[[Row], Outcome], *, owner: str = "") -> int:
     """Send the mails of waiting rows (`handled_at` empty). Return how many went out.
 
-    Claims one row at a time: the last row of a batch would wait for the others longer than its lease. A refused mail is
-    retried with growing delays. After a slice, the rows that still wait are left to the next call.
+    A refused mail is retried with growing delays. After a slice, the rows that still wait are left to the next call.
 
     Args:
         send_one: renews the lease before it sends, so that no second worker sends the same mail.
+        owner: name of the field that leads from a row to its organization, if organizations take turns.
     """
-    sent, ends = 0, monotonic() + _SLICE
-    for _ in range(_BATCH):
-        claimed = leases.claim(waiting.filter(handled_at=None), lasts=LEASE)
-        if not claimed:
-            break
-        sent += _deliver_one(claimed[0], send_one)
-        if monotonic() >= ends:
-            break
-    return sent
+    unsent = waiting.filter(handled_at=None)
+    if owner:
+        claimed = _rests.claim_each(unsent, owner=owner, lasts=LEASE, seconds=SLICE_SECONDS)
+    else:
+        claimed = leases.claim_each(unsent, lasts=LEASE, seconds=SLICE_SECONDS)
+    return sum(_deliver_one(row, send_one) for row in claimed)
 
 
 def _deliver_one(row: Row, send_one: Callable[[Row], Outcome]) -> bool:

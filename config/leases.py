@@ -4,8 +4,9 @@ The committed row is the queue. A message only wakes a worker, which then claims
 stopped loses its lease when it expires. Once another worker has claimed the row, the first cannot change it any more.
 """
 
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -49,6 +50,11 @@ def free() -> Q:
     return Q(lease_until=None) | Q(lease_until__lt=timezone.now())
 
 
+def due(waiting: QuerySet[Row]) -> QuerySet[Row]:
+    """Return the rows without a current lease whose next try is due."""
+    return waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=timezone.now()))
+
+
 def claim(
     waiting: QuerySet[Row], *, lasts: timedelta, limit: int = 1, order: Sequence[str | Combinable] = ("pk",)
 ) -> list[Row]:
@@ -61,14 +67,26 @@ def claim(
         order: order in which rows are claimed.
     """
     now, token = timezone.now(), uuid.uuid4()
-    ready = waiting.filter(free(), Q(next_try_at=None) | Q(next_try_at__lte=now)).order_by(*order)
     with db.index_order():
-        rows = list(ready.select_for_update(skip_locked=True, of=("self",))[:limit])
+        rows = list(due(waiting).order_by(*order).select_for_update(skip_locked=True, of=("self",))[:limit])
         held = {"lease_token": token, "lease_until": now + lasts}
         waiting.model._base_manager.filter(pk__in=[row.pk for row in rows]).update(**held, attempts=F("attempts") + 1)
     for row in rows:
         row.lease_token, row.lease_until, row.attempts = token, now + lasts, row.attempts + 1
     return rows
+
+
+def claim_each(waiting: QuerySet[Row], *, lasts: timedelta, seconds: float) -> Iterator[Row]:
+    """Yield claimed rows one at a time: the last row of a batch would wait for the others longer than its lease.
+
+    Args:
+        seconds: no row is claimed later than this, except the first.
+    """
+    ends = time.monotonic() + seconds
+    while rows := claim(waiting, lasts=lasts):
+        yield from rows
+        if time.monotonic() >= ends:
+            return
 
 
 def renew(row: Leased, *, lasts: timedelta, **changes: Any) -> None:

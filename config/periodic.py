@@ -5,6 +5,9 @@ from typing import Any
 
 from config.celery import app
 
+SLICE_SECONDS = 5.0
+"""Length of a slice of a long task, which then wakes itself. Other tasks of its queue run between slices."""
+
 _queues: dict[str, str] = {}
 
 

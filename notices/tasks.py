@@ -11,12 +11,17 @@ def seal_approved() -> None:
 
 @periodic(30, queue="letters")
 def deliver_letters() -> None:
-    """Mail waiting letters and acknowledgements. Requests that add one wake this task, and it runs by schedule.
+    """Mail waiting letters for a slice; then ask for the next slice. Started by requests that add one, and on
+    schedule."""
+    services.deliver_letters()
+    if services.letters_wait():
+        wake(deliver_letters.name)
 
-    It works for a slice and then wakes itself, so that other tasks of the worker come between two slices.
-    """
-    if services.deliver_letters() + services.acknowledge_requests():
-        wake("notices.tasks.deliver_letters")
+
+@periodic(30, queue="mail")
+def acknowledge_requests() -> None:
+    """Mail waiting acknowledgements. Started by requests for review, and on schedule."""
+    services.acknowledge_requests()
 
 
 @periodic(600, queue="mail")

@@ -1,6 +1,6 @@
 """Every change of notices, by use case. API, back office, tasks and commands call only these."""
 
-from notices.services.delivery import deliver, deliver_letters, record_return
+from notices.services.delivery import deliver, deliver_letters, letters_wait, record_return
 from notices.services.grants import grant_authority, revoke_grant
 from notices.services.phrases import put_phrases, remove_phrase
 from notices.services.previewing import preview
@@ -23,6 +23,7 @@ __all__ = [
     "edit",
     "grant_authority",
     "hold",
+    "letters_wait",
     "new_version",
     "newest_request",
     "preview",

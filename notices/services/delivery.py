@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import audit, mail
@@ -122,9 +123,21 @@ def record_return(*, caller: Caller, delivery: Delivery, reason: str) -> Deliver
 
 
 def deliver_letters() -> int:
-    """Mail the waiting letters. Return how many went out."""
+    """Mail waiting letters for a slice. Return how many went out.
+
+    Organizations take turns, because a letter waits for its organization's storage.
+    """
+    return mail.deliver(_unsent(), _mail, owner="notice__organization")
+
+
+def letters_wait() -> bool:
+    """Whether a letter could be mailed now."""
+    return leases.due(_unsent()).exists()
+
+
+def _unsent() -> QuerySet[Delivery]:
     deliveries = Delivery.objects.unscoped("one worker mails the letters of every organization")
-    return mail.deliver(deliveries.filter(channel=Delivery.Channel.EMAIL, delivered_at=None), _mail)
+    return deliveries.filter(channel=Delivery.Channel.EMAIL, delivered_at=None, handled_at=None)
 
 
 def _mail(delivery: Delivery) -> mail.Outcome:

@@ -60,7 +60,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
         )
         audit_trail.record("review.requested", locked, READER, request=request.pk)
         if email:
-            wake("notices.tasks.deliver_letters")
+            wake("notices.tasks.acknowledge_requests")
     return request
 
 

@@ -28,6 +28,7 @@ TASKS = {
     "accounts.tasks.seal_audit_trail": (600, "default"),
     "retention.tasks.run_daily": (300, "storage"),
     "notices.tasks.deliver_letters": (30, "letters"),
+    "notices.tasks.acknowledge_requests": (30, "mail"),
     "notices.tasks.remind": (600, "mail"),
     "notices.tasks.seal_approved": (60, "storage"),
     "retention.tasks.send_announcements": (60, "mail"),

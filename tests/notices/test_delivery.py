@@ -3,13 +3,18 @@
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import time_machine
 
+from accounts import mail
 from accounts.models import AuditEvent
+from config import rests
+from config.periodic import SLICE_SECONDS
 from notices import tasks
 from notices.models import Delivery, Notice
+from notices.services import stored_pdfs
 from tests.cases import each_case
 from tests.notices.conftest import RECORD, approve, done, drafted, refused, send, shown, step
 from tests.support.kept_rows import make_once
@@ -187,13 +192,36 @@ def test_a_letter_that_was_withdrawn_while_it_waited_is_not_sent(api, addressed,
     assert deliveries(api, addressed)[0]["delivered_at"] is None
 
 
-def test_the_task_wakes_itself_as_long_as_letters_go_out(api, addressed, mailoutbox, monkeypatch):
-    woken = []
+def letter_of(api, address: str) -> None:
+    """Have a letter wait to be mailed."""
+    api.ingest({**RECORD, "decision_id": address})
+    drafted_notice = drafted(api, address, recipient={"name": "A. Person", "email": address})
+    done(deliver(api, done(approve(api, drafted_notice)), "email"))
+
+
+def test_slow_letters_of_one_organization_let_another_organization_s_letter_go_first(
+    api, other_api, mailoutbox, monkeypatch
+):
+    """The task gives way after each slice, and asks for the next one while letters wait."""
+    woken, seconds, pdf = [], [0.0], stored_pdfs.pdf
+
+    def slow(notice, *arguments):
+        if notice.organization_id == api.organization.pk:
+            seconds[0] += 2 * SLICE_SECONDS
+        return pdf(notice, *arguments)
+
+    monkeypatch.setattr(stored_pdfs, "pdf", slow)
+    monkeypatch.setattr(mail, "_rests", rests.Rests())
+    monkeypatch.setattr(rests, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     monkeypatch.setattr(tasks, "wake", woken.append)
-    done(deliver(api, addressed, "email"))
-    tasks.deliver_letters()
-    tasks.deliver_letters()
-    assert (len(mailoutbox), woken) == (1, ["notices.tasks.deliver_letters"])
+    for name in ("first", "second", "third"):
+        letter_of(api, f"{name}@home.example")
+    letter_of(other_api, "other@home.example")
+    for _ in range(3):
+        tasks.deliver_letters()
+    names = [message.to[0].partition("@")[0] for message in mailoutbox]
+    assert names == ["first", "other", "second", "third"]
+    assert woken == [tasks.deliver_letters.name] * 2
 
 
 def test_a_waiting_letter_cannot_be_returned(api, addressed):

@@ -217,7 +217,7 @@ def test_a_person_with_an_address_gets_one_acknowledgement(api, offering, mailou
     ask(api, offering, message=WORDS, email="person@home.example")
     ask(api, offering, email="person@home.example")
     for _ in range(2):
-        tasks.deliver_letters()
+        tasks.acknowledge_requests()
     (message,) = mailoutbox
     assert message.to == ["person@home.example"]
     assert "Example Bank" in message.subject
@@ -228,7 +228,7 @@ def test_a_person_with_an_address_gets_one_acknowledgement(api, offering, mailou
 
 def test_a_person_without_an_address_gets_no_acknowledgement(api, offering, mailoutbox):
     ask(api, offering)
-    tasks.deliver_letters()
+    tasks.acknowledge_requests()
     assert mailoutbox == []
 
 
