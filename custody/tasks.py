@@ -1,19 +1,16 @@
 import time
 
 from config.celery import wake
-from config.periodic import periodic
+from config.periodic import SLICE_SECONDS, periodic
 from custody import services
 from custody.services import fsck
-
-_SECONDS = 5
-"""Length of a slice. Other tasks of the queue run between slices."""
 
 
 @periodic(30, queue="custody")
 def reconcile() -> None:
     """Finish queued and reserved records until none is due or the slice ends; then ask for the next slice. Started by
     requests that queue a record, and on schedule."""
-    ends = time.monotonic() + _SECONDS
+    ends = time.monotonic() + SLICE_SECONDS
     while services.reconcile(seconds=ends - time.monotonic())[0]:
         if time.monotonic() >= ends:
             wake(reconcile.name)
@@ -70,8 +67,10 @@ def send_damage_alerts() -> None:
 
 @periodic(60, queue="storage")
 def finish_disposals() -> None:
-    """Continue disposals that were interrupted, or whose storage did not answer."""
-    services.finish_all_disposals()
+    """Continue disposals that were interrupted, or whose storage did not answer, for a slice; then ask for the next
+    slice."""
+    if services.finish_all_disposals(seconds=SLICE_SECONDS):
+        wake(finish_disposals.name)
 
 
 @periodic(60, queue="storage")

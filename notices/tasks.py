@@ -5,8 +5,10 @@ from notices import services
 
 @periodic(60, queue="storage")
 def seal_approved() -> None:
-    """Seal notices that a crash left between approval and custody."""
+    """Seal notices that a crash left between approval and custody, for a slice; then ask for the next slice."""
     services.seal_approved()
+    if services.seals_wait():
+        wake(seal_approved.name)
 
 
 @periodic(30, queue="letters")

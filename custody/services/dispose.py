@@ -6,6 +6,8 @@ statements go into the journal, and their data keys and objects are removed from
 killed in between, `finish_disposals` takes up the unfinished rows.
 """
 
+import math
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,11 +17,12 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from config import db, leases
 from config.errors import Fault
+from config.rests import Rests
 from custody import objects, vaults
 from custody.disposal import disposal_statements, families, journal
 from custody.disposal.disposal_statements import Order
@@ -45,6 +48,7 @@ BATCH = 200
 """Families in one transaction: few enough to keep it short, many enough to make its queries cheap."""
 _LEASE = timedelta(minutes=5)
 _PARALLEL = 8
+_rests = Rests()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +148,15 @@ def _sign(organization_id: uuid.UUID, statements: Sequence[bytes]) -> tuple[str,
         return signer.key_id, list(pool.map(signer.sign, messages))
 
 
-def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> Iterator[tuple[int, int]]:
+def finish_disposals(
+    organization_id: uuid.UUID, *, retry_now: bool = False, seconds: float = math.inf
+) -> Iterator[tuple[int, int]]:
     """Finish disposals: write them into the journal and remove their objects from all storage. Several may run at once.
 
     Args:
         retry_now: retry failed disposals now, without their pause.
+        seconds: no batch begins later than this, and no removal after the first ones of a batch. The next call
+            continues.
 
     Yields:
         After each batch, how many disposals were finished, and how many failed. The reason is in their rows.
@@ -156,24 +164,37 @@ def finish_disposals(organization_id: uuid.UUID, *, retry_now: bool = False) -> 
     unfinished = Disposal.objects.for_organization(organization_id).filter(finished_at=None)
     if retry_now:
         unfinished.exclude(next_try_at=None).update(next_try_at=None)
-    rows = unfinished.select_related("record")
-    while claimed := leases.claim(rows, lasts=_LEASE, limit=BATCH, order=("root", "pk")):
+    rows, until = unfinished.select_related("record"), time.monotonic() + seconds
+    while time.monotonic() < until and (claimed := leases.claim(rows, lasts=_LEASE, limit=BATCH, order=("root", "pk"))):
         ends = _Ends(organization_id)
         ends.write_into_journal(claimed)
-        ends.remove(claimed)
+        ends.remove(claimed, until)
         yield ends.keep(claimed), len(ends.problems)
     db.empty_log()
 
 
-def finish_all_disposals() -> None:
-    """Finish the disposals of killed runs and of storage that did not answer."""
-    unfinished = Disposal.objects.unscoped("the queue serves every organization").filter(finished_at=None)
-    for organization_id in unfinished.values_list("record__organization", flat=True).distinct():
+def finish_all_disposals(*, seconds: float = math.inf) -> bool:
+    """Finish the disposals of killed runs and of storage that did not answer. Organizations take turns.
+
+    Args:
+        seconds: no batch and no further removal begins later than this.
+
+    Returns:
+        Whether disposals are left that can be finished now.
+    """
+    ends = time.monotonic() + seconds
+    unfinished = leases.due(Disposal.objects.unscoped("the queue serves every organization").filter(finished_at=None))
+    organization_ids = set(unfinished.values_list("record__organization", flat=True).distinct())
+    while organization_ids and time.monotonic() < ends:
+        organization_id = _rests.in_turn(organization_ids)[0]
+        organization_ids.remove(organization_id)
         try:
-            for _ in finish_disposals(organization_id):
-                pass
+            with _rests.turn(organization_id):
+                for _ in finish_disposals(organization_id, seconds=ends - time.monotonic()):
+                    pass
         except Fault as error:  # of this organization's keys: the others continue
             log.error("disposals cannot be finished", organization=str(organization_id), reason=str(error))
+    return time.monotonic() >= ends and unfinished.exists()
 
 
 def reopen_disposals(record_ids: Collection[uuid.UUID]) -> None:
@@ -194,6 +215,7 @@ class _Ends:
         self.organization_id = organization_id
         self.problems: dict[uuid.UUID, str] = {}
         self.removals: dict[uuid.UUID, list[Removal]] = defaultdict(list)
+        self.postponed: list[uuid.UUID] = []
 
     def write_into_journal(self, rows: Sequence[Disposal]) -> None:
         if new := [row for row in rows if not row.journaled]:
@@ -202,30 +224,43 @@ class _Ends:
             except Fault as error:
                 self._note(new, error, "journal")
 
-    def remove(self, rows: Sequence[Disposal]) -> None:
-        """Remove records from every target of the organization: a moved record leaves a copy at its old target."""
+    def remove(self, rows: Sequence[Disposal], until: float = math.inf) -> None:
+        """Remove records from every target of the organization: a moved record leaves a copy at its old target.
+
+        Args:
+            until: only the first records begin after this time, so that each call finishes some.
+        """
+        open_vaults = dict[str, Vault]()
         for target in storage_targets.all_of(self.organization_id):
             if target.provider == StorageTarget.Provider.DATABASE:
                 continue
             where = f"storage {target.pk}"
             try:
-                self._remove_from(vaults.of(target.pk), rows, where)
+                open_vaults[where] = vaults.of(target.pk)
             except Fault as error:
                 self._note(rows, error, where)
 
-    def _remove_from(self, vault: Vault, rows: Sequence[Disposal], where: str) -> None:
-        def removal(row: Disposal) -> Removal | Fault:
-            try:
-                return objects.remove(vault, self.organization_id, row.pk)
-            except Fault as error:
-                return error
+        def removals(number: int) -> dict[str, Removal | Fault] | None:
+            if number >= _PARALLEL and time.monotonic() >= until:
+                return None
+            return {where: self._removal(vault, rows[number]) for where, vault in open_vaults.items()}
 
         with ThreadPoolExecutor(_PARALLEL) as pool:
-            for row, result in zip(rows, pool.map(removal, rows), strict=True):
-                if isinstance(result, Fault):
-                    self._note([row], result, where)
-                else:
-                    self.removals[row.pk].append(result)
+            for row, results in zip(rows, pool.map(removals, range(len(rows))), strict=True):
+                if results is None:
+                    self.postponed.append(row.pk)
+                    continue
+                for where, result in results.items():
+                    if isinstance(result, Fault):
+                        self._note([row], result, where)
+                    else:
+                        self.removals[row.pk].append(result)
+
+    def _removal(self, vault: Vault, row: Disposal) -> Removal | Fault:
+        try:
+            return objects.remove(vault, self.organization_id, row.pk)
+        except Fault as error:
+            return error
 
     def _note(self, rows: Sequence[Disposal], error: Fault, where: str) -> None:
         log.error("disposal is not finished", where=where, records=len(rows), reason=str(error))
@@ -238,7 +273,9 @@ class _Ends:
         with transaction.atomic():
             held = {row.pk: row for row in leases.unchanged(rows)} if rows else {}
             now = timezone.now()
-            done = [pk for pk in held if pk not in self.problems]
+            postponed = [pk for pk in self.postponed if pk in held and pk not in self.problems]
+            self._rows(postponed).update(lease_token=None, lease_until=None, attempts=F("attempts") - 1)
+            done = [pk for pk in held if pk not in self.problems and pk not in postponed]
             for (kept_until, recoverable_until), ids in self._by_remains(done).items():
                 columns = {"kept_until": kept_until, "recoverable_until": recoverable_until, "problem": ""}
                 finished += self._rows(ids).update(**columns, finished_at=now, **leases.RELEASED)

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from config import db
+from config.periodic import SLICE_SECONDS
 from custody import vaults
 from custody.models import StorageTarget, WaitingObject
 from custody.services.custody_alerts import queue_storage_alerts
@@ -20,21 +21,19 @@ from custody.vaults import Vault, VaultUnavailable
 log = structlog.get_logger("custody")
 
 _PARALLEL_PROBES = 8
-_SECONDS = 20
-"""No probe begins later than this: the worker has other tasks, and the next run probes the others."""
 _SAME_OUTAGE = timedelta(hours=1)
 """A target that fails again within this time counts as the same outage and sends no new mail."""
 
 
 def watch_targets() -> int:
-    """Probe the storage that organizations have chosen and still use, in random order, for at most a slice. Returns how
+    """Probe the storage that organizations have chosen and still use, in random order, for at most a slice. Return how
     many targets fail."""
     waiting = WaitingObject.objects.unscoped("the clock's sweep serves every organization")
     targets = StorageTarget.objects.unscoped("the clock's sweep serves every organization")
     used = targets.filter(Q(retired_at=None) | Exists(waiting.filter(record__target=OuterRef("pk"))))
     chosen = list(used.exclude(organization=None).order_by("?"))
     opened_vaults = [_vault(target) for target in chosen]
-    ends = time.monotonic() + _SECONDS
+    ends = time.monotonic() + SLICE_SECONDS
     with ThreadPoolExecutor(_PARALLEL_PROBES) as pool:
         reasons = list(pool.map(lambda vault: _probe(vault) if time.monotonic() < ends else None, opened_vaults))
     for target, reason in zip(chosen, reasons, strict=True):

@@ -18,20 +18,17 @@ from django.utils import timezone
 
 from accounts.models import Organization
 from config import leases
+from config.rests import SLOW_SECONDS, Rests
 from custody.keys import outages
 from custody.models import Entry, WaitingObject
 from custody.rows.new_records import LEASE
 
 _MIN_SHARE = 5
 """Minimum of objects in a turn: each turn costs a transaction."""
-_SLOW_SECONDS = 1
 _MAX_SLOW = 8
 """Objects in a batch of a slow organization: signed or put in parallel, so that it takes as long as one call."""
 _MAX_BATCH = 512
 _ALONE_SECONDS = 60
-_REST = 10
-"""Seconds of rest for each second that a slow organization has taken."""
-_MAX_REST_SECONDS = 600
 
 
 @dataclass(slots=True)
@@ -39,17 +36,16 @@ class _Pace:
     """An organization's pace in this process, in seconds of `time.monotonic`.
 
     Attributes:
-        next_turn: when its last turn began, or when its rest ends.
         alone_until: until then it shares no batch with other organizations.
         max_batch: limit of its objects in a batch. A slow batch lowers it, each fast one doubles it.
     """
 
-    next_turn: float = 0
     alone_until: float = 0
     max_batch: int = _MAX_BATCH
 
 
 _paces: dict[uuid.UUID, _Pace] = {}
+_rests = Rests()
 
 
 class Turns:
@@ -76,39 +72,31 @@ class Turns:
             is_alone = pace.alone_until > now
             if is_alone and batch:
                 break
-            pace.next_turn = max(now, pace.next_turn)
+            _rests.begin(self._round[0])
             batch += self._claim_of(self._round.popleft(), min(share, limit - len(batch), pace.max_batch))
             if is_alone and batch:
                 break
         return batch
 
     def note_seconds(self, batch: Sequence[WaitingObject], seconds: float) -> None:
-        """Let an organization rest after a slow batch, or separate the organizations that shared one.
-
-        Resting organizations share a tenth of the time: the more there are, the longer each rests.
-        """
-        now, rest_seconds = time.monotonic(), 0.0
-        paces = [_paces.setdefault(owner, _Pace()) for owner in {waiting.organization_id for waiting in batch}]
-        if seconds <= _SLOW_SECONDS:
-            for pace in paces:
-                pace.next_turn, pace.max_batch = now, min(2 * pace.max_batch, _MAX_BATCH)
-            return
-        if len(paces) == 1:
-            resting = sum(pace.next_turn > now for pace in list(_paces.values()) if pace is not paces[0])
-            rest_seconds = min(_REST * seconds * (1 + resting), _MAX_REST_SECONDS)
-            paces[0].max_batch = _MAX_SLOW
-        for pace in paces:
-            pace.next_turn, pace.alone_until = now + rest_seconds, now + rest_seconds + _ALONE_SECONDS
+        """Let an organization rest after a slow batch, or separate the organizations that shared one."""
+        owners = {waiting.organization_id for waiting in batch}
+        for owner in owners:
+            pace = _paces.setdefault(owner, _Pace())
+            rest_seconds = _rests.end(owner, seconds if len(owners) == 1 else 0)
+            if seconds <= SLOW_SECONDS:
+                pace.max_batch = min(2 * pace.max_batch, _MAX_BATCH)
+                continue
+            pace.alone_until = time.monotonic() + rest_seconds + _ALONE_SECONDS
+            if len(owners) == 1:
+                pace.max_batch = _MAX_SLOW
 
     def _begin_round(self) -> None:
         """Begin a round of all due organizations that do not rest, or of the one whose rest ends first."""
-        now = time.monotonic()
-        for key in [key for key, pace in list(_paces.items()) if pace.next_turn < now - _MAX_REST_SECONDS]:
-            _paces.pop(key, None)
         self._paused = set(outages.paused_signing().values_list("key__organization", flat=True))
-        due = sorted(_due_organizations(), key=lambda key: _paces.get(key, _Pace()).next_turn)
-        awake = [key for key in due if key not in _paces or _paces[key].next_turn <= now]
-        self._round.extend(awake or due[:1])
+        self._round.extend(_rests.in_turn(_due_organizations()))
+        for key in [key for key in list(_paces) if key not in _rests]:
+            _paces.pop(key, None)
 
     def _claim_of(self, organization_id: uuid.UUID, limit: int) -> list[WaitingObject]:
         """Claim the oldest due objects of an organization; only signed ones while its signing key is paused.
@@ -129,6 +117,7 @@ class Turns:
 def forget() -> None:
     """Have this process forget which organizations are slow."""
     _paces.clear()
+    _rests.forget()
 
 
 def _due_organizations() -> list[uuid.UUID]:

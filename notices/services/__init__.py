@@ -9,7 +9,7 @@ from notices.services.reminders import remind, send_reminders
 from notices.services.review import approve, hold, reason_against_approval, request_changes, submit, withdraw
 from notices.services.review_requests import acknowledge_requests, close_request, newest_request, request_review
 from notices.services.revisions import draft, edit, new_version
-from notices.services.sealing import seal_approved
+from notices.services.sealing import seal_approved, seals_wait
 from notices.services.settings import change_settings
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "request_review",
     "revoke_grant",
     "seal_approved",
+    "seals_wait",
     "send_reminders",
     "set_recipient",
     "submit",

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
+from django.db.models import QuerySet
 
 from accounts import token_hashing
 from config import db, leases
@@ -16,6 +17,8 @@ from config.http.json_responses import dump
 from config.http.strict_json import spelling
 from config.http.timestamps import rfc3339
 from config.leases import LeaseLost
+from config.periodic import SLICE_SECONDS
+from config.rests import Rests
 from custody import selectors as custody
 from custody.models import Entry
 from custody.record_types import Indexing
@@ -32,10 +35,12 @@ log = structlog.get_logger("notices")
 
 KIND = "notice"
 _LEASE = timedelta(minutes=1)
+_rests = Rests()
 
 
 def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
-    """Seal the given approved notice, or all approved notices that were never sealed, as the scheduled task does.
+    """Seal the given approved notice, or for a slice all approved notices that were never sealed, as the scheduled task
+    does. Organizations take turns, because a seal waits for its organization's storage.
 
     A sealed approval names its record. If that record is lost, `custody_fsck` reports damage, and the notice is not
     sealed a second time.
@@ -43,28 +48,36 @@ def seal_approved(*, notice_id: uuid.UUID | None = None) -> int:
     Returns:
         How many notices were sealed. If the record of a notice cannot be read, a later run retries it.
     """
+    if notice_id:
+        return sum(map(_seal_claimed, leases.claim(_unsealed().filter(notice=notice_id), lasts=_LEASE)))
+    owner = "notice__organization"
+    return sum(map(_seal_claimed, _rests.claim_each(_unsealed(), owner=owner, lasts=_LEASE, seconds=SLICE_SECONDS)))
+
+
+def seals_wait() -> bool:
+    """Whether an approved notice could be sealed now."""
+    return leases.due(_unsealed()).exists()
+
+
+def _unsealed() -> QuerySet[Approval]:
     approvals = Approval.objects.unscoped("the clock seals the notices of every organization")
     waiting = approvals.filter(record_id=None, notice__disposed_at=None)
-    waiting = waiting.exclude(notice__decision__record__state=Entry.State.QUEUED)
-    if notice_id:
-        waiting = waiting.filter(notice=notice_id)
-    sealed = 0
-    while claimed := leases.claim(waiting, lasts=_LEASE):
-        (approval,) = claimed
-        try:
-            leases.complete(approval, record_id=_seal(_approved(approval)))
-        except LeaseLost:  # sealing twice makes one record
-            log.warning("another worker seals this notice", notice=str(approval.notice_id))
-        except Disposed:  # nothing is left to seal
-            log.info("a notice was disposed of", notice=str(approval.notice_id))
-        except Fault as error:
-            log.warning("an approved notice waits for custody", notice=str(approval.notice_id), exc_info=error)
-            leases.fail(approval)
-        else:
-            sealed += 1
-        if notice_id:
-            break
-    return sealed
+    return waiting.exclude(notice__decision__record__state=Entry.State.QUEUED)
+
+
+def _seal_claimed(approval: Approval) -> bool:
+    try:
+        leases.complete(approval, record_id=_seal(_approved(approval)))
+    except LeaseLost:  # sealing twice makes one record
+        log.warning("another worker seals this notice", notice=str(approval.notice_id))
+    except Disposed:  # nothing is left to seal
+        log.info("a notice was disposed of", notice=str(approval.notice_id))
+    except Fault as error:
+        log.warning("an approved notice waits for custody", notice=str(approval.notice_id), exc_info=error)
+        leases.fail(approval)
+    else:
+        return True
+    return False
 
 
 def _approved(approval: Approval) -> Notice:

@@ -106,7 +106,7 @@ def dispose_of_due(
         after = run.cursor or families.FIRST
         before = rules.cutoff(policy, timezone.now())
         for batch in families.candidates(caller.organization_id, before, after=after, size=custody.BATCH):
-            yield _dispose_of(batch, run, policy, caller)
+            yield _dispose_of(batch, run, policy, caller, ends)
             if time.monotonic() >= ends:
                 leases.complete(run)  # the next call resumes it
                 return
@@ -182,8 +182,10 @@ def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
     return due, due * 100 > share
 
 
-def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Progress:
-    """Dispose of a batch's due families. Respects holds, notices and policies that change before the commit."""
+def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller, ends: float) -> Progress:
+    """Dispose of a batch's due families. Respects holds, notices and policies that change before the commit.
+
+    A disposal whose storage takes longer than `ends` is finished by the task that finishes disposals."""
     organization_id, now = batch.organization_id, timezone.now()
     verdicts = rules.evaluate(batch, policy, now)
     due = Families(organization_id, [root for root, verdict in verdicts.items() if verdict.is_due][: _room(run)])
@@ -201,7 +203,8 @@ def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller) -> Pr
         added = {name: F(name) + count for name, count in figures.items()}
         leases.renew(run, lasts=_LEASE, cursor=list(batch.roots)[-1], **added)
     run.disposed += disposed
-    unfinished = sum(failed for _, failed in custody.finish_disposals(organization_id))
+    finishing = custody.finish_disposals(organization_id, seconds=ends - time.monotonic())
+    unfinished = sum(failed for _, failed in finishing)
     return Progress(len(batch.roots), disposed, unfinished)
 
 

@@ -210,7 +210,7 @@ def test_slow_buckets_do_not_block_the_worker_that_watches_them(storage_of, use_
     use_storage(organization, storage_of("gcp"))
     probed = []
     monkeypatch.setattr(storage_watch, "_probe", lambda vault: probed.append(vault) or "slow")
-    monkeypatch.setattr(storage_watch, "_SECONDS", 0)
+    monkeypatch.setattr(storage_watch, "SLICE_SECONDS", 0)
     assert (services.watch_targets(), probed) == (0, [])
-    monkeypatch.setattr(storage_watch, "_SECONDS", 20)
+    monkeypatch.setattr(storage_watch, "SLICE_SECONDS", HANGS_SECONDS)
     assert (services.watch_targets(), len(probed)) == (1, 1)

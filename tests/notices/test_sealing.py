@@ -6,6 +6,7 @@ import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 import time_machine
@@ -13,7 +14,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.roles import Role
+from config import rests
 from config.http import strict_json
+from config.periodic import SLICE_SECONDS
 from custody import selectors as custody
 from custody import services, vaults
 from custody.models import Entry, object_key
@@ -23,7 +26,7 @@ from notices import services as notices
 from notices import tasks
 from notices.models import Approval, Notice, SealedNotice
 from notices.packs import packs
-from notices.services import seal_approved
+from notices.services import seal_approved, sealing
 from tests.custody.faulty_disk import faulty_disk, full_disk
 from tests.notices.conftest import RECORD, acting, approve, done, drafted, edit, shown, step, stored
 from tests.people import caller
@@ -214,6 +217,30 @@ def test_any_failing_vault_call_leaves_a_sealed_approval_or_none(api, filesystem
         sealed = SealedNotice.objects.select_related("record").get(notice=notice).record
         assert sealed.state == Entry.State.STORED, f"{name}, call {number}"
     assert stood > len(disk.calls) / 2
+
+
+@pytest.mark.once
+def test_slow_seals_of_one_organization_let_another_organization_s_seal_go_first(api, other_api, monkeypatch):
+    seconds, sealed, woken, seal = [0.0], [], [], sealing._seal
+
+    def slow(notice):
+        seconds[0] += 2 * SLICE_SECONDS
+        sealed.append(notice.organization_id)
+        return seal(notice)
+
+    monkeypatch.setattr(sealing, "_seal", slow)
+    monkeypatch.setattr(sealing, "_rests", rests.Rests())
+    monkeypatch.setattr(rests, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(tasks, "wake", woken.append)
+    with monkeypatch.context() as crashed:
+        crashed.setattr("notices.services.review.seal_approved", lambda **_: 0)
+        for who in (api, api, other_api):
+            who.ingest(RECORD)
+            done(approve(who, drafted(who)))
+    for _ in range(3):
+        tasks.seal_approved()
+    mine, other = api.organization.pk, other_api.organization.pk
+    assert (sealed, woken) == ([mine, other, mine], [tasks.seal_approved.name] * 2)
 
 
 @pytest.mark.once

@@ -17,7 +17,7 @@ from custody import services as custody
 from custody.keys.kms import KmsUnavailable
 from custody.models import Disposal, Entry
 from decisions.models import Decision
-from retention import services
+from retention import services, tasks
 from retention.models import Hold, Policy, Run
 from tests.notices.conftest import approve_acknowledged, done, drafted, step
 from tests.retention.conftest import old_record, policy_of
@@ -258,6 +258,15 @@ def test_a_daily_run_disposes_of_counted_families_at_most(api, records, policy, 
         done(api.ingest(old_record(f"old-{number + 3}")))
     row = daily(api.organization)
     assert (row.state, row.disposed) == ("finished", 2)
+
+
+def test_the_daily_run_gives_way_after_a_slice_and_asks_for_the_next(api, records, policy, small_batches, monkeypatch):
+    woken = []
+    monkeypatch.setattr(tasks, "wake", woken.append)
+    monkeypatch.setattr(tasks, "SLICE_SECONDS", 0)
+    Policy.objects.update(share_percent=50)
+    tasks.run_daily()
+    assert (Run.objects.get().disposed, woken) == (1, [tasks.run_daily.name])
 
 
 def test_a_daily_run_within_the_share_does_not_ask(api, records, policy):

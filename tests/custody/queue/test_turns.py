@@ -10,7 +10,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import Organization
-from config import leases
+from config import leases, rests
 from custody import services, tasks
 from custody.keys import outages
 from custody.keys.keyrings import Purpose
@@ -117,7 +117,8 @@ class _Simulated:
     def __init__(self, monkeypatch, *organizations):
         self.now = 1000.0
         ids = [organization.pk for organization in organizations]
-        monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: self.now))
+        for module in (rests, turns):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(turns, "_due_organizations", lambda: ids)
         monkeypatch.setattr(Turns, "_claim_of", lambda _, pk, limit: [WaitingObject(organization_id=pk)] * limit)
 
@@ -234,7 +235,7 @@ def test_a_slice_that_ends_before_the_backlog_asks_for_the_next(api, queueing, m
     api.ingest({"decision_id": "a"})
     tasks.reconcile()
     assert asked == [], "the backlog is done"
-    monkeypatch.setattr(tasks, "_SECONDS", 0)
+    monkeypatch.setattr(tasks, "SLICE_SECONDS", 0)
     monkeypatch.setattr(tasks.services, "reconcile", lambda seconds: (1, 0))
     tasks.reconcile()
     assert asked == ["custody.tasks.reconcile"]
