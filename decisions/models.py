@@ -96,7 +96,7 @@ class Decision(models.Model):
     class Meta:
         constraints = [
             # The primary key is derived from organization and id, so it implies this constraint. Its index serves
-            # searches by the start of an id: the column sorts by bytes (migration 0006).
+            # searches by the start of an id, because the migration makes the column sort by bytes.
             models.UniqueConstraint(fields=["organization", "decision_id"], name="one_record_per_decision_id"),
             models.CheckConstraint(
                 condition=Q(reconsiders=None, first=None) | Q(reconsiders__isnull=False, first__isnull=False),

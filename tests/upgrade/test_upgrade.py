@@ -6,9 +6,12 @@ import hmac
 import http.cookiejar
 import json
 import re
+import sqlite3
+import subprocess
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
@@ -16,8 +19,10 @@ import pyotp
 import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
+from tests.databases import migrated, new_database, suite_url
 from tests.system.live import Answer, Client, wait_until
 from tests.threads import HANGS_SECONDS
+from tests.throwaway import postgresql_program
 from tests.upgrade.conftest import Upgraded
 
 REVIEWED = {
@@ -61,6 +66,24 @@ def listed(client: Client, name: str, field: str) -> list[Any]:
         values += [item[field] for item in page["items"]]
         cursor = page["next_cursor"]
     return values
+
+
+def schema(url: str) -> list[Any]:
+    """Return the definitions of tables, columns, constraints, indexes and triggers."""
+    if url.startswith("postgres"):
+        options = ["--schema-only", "--no-owner", "--no-privileges"]
+        command = [postgresql_program("pg_dump"), *options, url]
+        dump = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return [line for line in dump.splitlines() if not line.startswith("\\")]  # psql's commands have random keys
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=HANGS_SECONDS)) as database:
+        rows = database.execute("SELECT type, tbl_name, name, coalesce(sql, '') FROM sqlite_master").fetchall()
+    # A table that was rebuilt has its columns in another order.
+    return sorted((*names, *sorted(sql.removesuffix(")").replace(" (", ", ", 1).split(", "))) for *names, sql in rows)
+
+
+def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded):
+    with new_database(migrated(suite_url())) as new:
+        assert schema(upgraded.environment["DATABASE_URL"]) == schema(new)
 
 
 def test_every_record_of_both_vaults_is_listed_and_read_byte_for_byte(client, facts):
