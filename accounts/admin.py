@@ -73,13 +73,17 @@ def _listed(names: list[str]) -> str:
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    list_display = ("user", "role", "created_at")
+    list_display = ("person", "role", "created_at")
     labels = {"created_at": "joined"}
     list_select_related = ("user",)
     list_filter = ("role",)
     search_fields = ("user__email", "user__name")
     fields = ("user", "role", "created_at")
     row_template = "admin/accounts/member.html"
+
+    @admin.display(description="user", ordering="user__email")
+    def person(self, row: Member) -> str:
+        return str(row.user)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -276,7 +280,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         ("at", TimeRange), ("verb", RecentCodes), ("actor_label", RecentValues), ("object_kind", RecentCodes),
         ("object_id", ExactValue),
     )  # fmt: skip
-    sortable_by = ()
+    sortable_by = ("at",)
     ordering = ("-at", "-pk")
     row_template = "admin/accounts/event.html"
 

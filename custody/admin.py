@@ -52,7 +52,7 @@ class EntryAdmin(CloudPages):
     labels = {"received_at": "received"}
     fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
     list_filter = (State, ("received_at", TimeRange))
-    sortable_by = ()
+    sortable_by = ("received_at",)
     ordering = ("-received_at", "-pk")
     change_list_template = "custody/entries.html"
     row_template = "custody/entry.html"

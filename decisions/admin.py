@@ -18,6 +18,7 @@ from accounts.back_office import (
     RecentValues,
     TimeRange,
     caller,
+    is_filtered,
     moment,
     periods,
     refusal,
@@ -71,13 +72,17 @@ class DecisionAdmin(OrDisposed):
         "Start of a decision ID or reference (case-sensitive), or a full record ID. If too many match, the last in "
         "alphabetical order are shown."
     )
-    sortable_by = ()  # any other order reads all rows
     ordering = ("-received_at", "-pk")
+
+    def get_sortable_by(self, request: HttpRequest) -> tuple[str, ...]:
+        """Return the columns that an index sorts. With a filter, another order would read all rows."""
+        if _is_by_decision(request):
+            return ("decided_at",)
+        return ("received_at",) if is_filtered(request) else ("decision_id", "received_at", "decided_at")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Order newest first, by the time that the filter uses."""
-        is_by_decision = any(name.startswith("decided_at__") and value for name, value in request.GET.items())
-        return ("-decided_at", "-pk") if is_by_decision else self.ordering
+        return ("-decided_at", "-pk") if _is_by_decision(request) else self.ordering
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
@@ -260,7 +265,7 @@ class ReconsiderationAdmin(OrDisposed):
     list_select_related = ("first", "reconsiders")
     search_fields = ("decision_id", "first__decision_id")
     search_help_text = "Start of the ID of the reconsideration or of the first decision (case-sensitive)."
-    sortable_by = ()
+    sortable_by = ("received_at",)
     ordering = ("-received_at", "-pk")
 
     def get_search_results(
@@ -294,6 +299,11 @@ class ReconsiderationAdmin(OrDisposed):
             return redirect(_address(self.get_row(request, object_id)))
         except Disposed as gone:
             return page_of(gone)
+
+
+def _is_by_decision(request: HttpRequest) -> bool:
+    """Whether the list is filtered by the time of the decision."""
+    return any(name.startswith("decided_at__") and value for name, value in request.GET.items())
 
 
 def _part(request: HttpRequest, payload: bytes) -> record_tree.Part:

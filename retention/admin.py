@@ -46,8 +46,8 @@ class HoldAdmin(ReadOnlyAdmin):
         moment("lifted_at", "lifted"),
     )
     list_filter = (HoldState,)
-    ordering = ("-number",)
-    sortable_by = ()
+    ordering = ("-number", "-pk")
+    sortable_by = ("number",)
     fields = (
         "matter", "reason", "covers", "placer", "placed_at", "lifted_at", "lifter", "lifted_because",
     )  # fmt: skip

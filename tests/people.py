@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from typing import Any
 
 from django.conf import settings
@@ -63,6 +64,12 @@ class Browser(Client):
     @property
     def is_signed_in(self) -> bool:
         return self.get("/v1/auth/me").status_code == 200
+
+
+def linked(answer: Any, rel: str) -> str:
+    """Return the address of a page's link with this relation, such as "next", or "" without one."""
+    link = re.search(rf'href="([^"]*)" rel="{rel}"', answer.content.decode())
+    return answer.wsgi_request.path + unescape(link[1]) if link else ""
 
 
 def dumped(body: Any) -> bytes:

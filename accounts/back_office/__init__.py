@@ -2,16 +2,9 @@
 
 from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
 from accounts.back_office.flows import Flow
-from accounts.back_office.lists import (
-    ExactValue,
-    RecentCodes,
-    RecentValues,
-    TimeRange,
-    View,
-    capped_count,
-    capped_counts,
-    starting_with,
-)
+from accounts.back_office.list_filters import ExactValue, RecentCodes, RecentValues, TimeRange, View
+from accounts.back_office.list_pages import is_filtered
+from accounts.back_office.lists import capped_count, capped_counts, starting_with
 from accounts.back_office.navigation import register_counts
 from accounts.back_office.permissions import caller, may, may_look, refusal
 from accounts.back_office.start_page import (
@@ -38,6 +31,7 @@ __all__ = [
     "caller",
     "capped_count",
     "capped_counts",
+    "is_filtered",
     "label_of",
     "may",
     "may_look",

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from accounts import selectors
-from accounts.back_office.lists import CappedPaginator, ShownColumns
+from accounts.back_office.list_pages import ListPage
 from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
 from config.http.timestamps import rfc3339
@@ -40,7 +40,6 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     labels: ClassVar[Mapping[Any, str]] = {}
     row_template = "admin/row.html"
     actions = None
-    paginator = CappedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
@@ -64,8 +63,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         columns = super().get_list_display(request)
         return [moment(column, self.labels[column]) if column in self.labels else column for column in columns]
 
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ShownColumns]:
-        return ShownColumns
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ListPage]:
+        return ListPage
 
     def get_urls(self) -> list[URLPattern]:
         """Keep the list and the row's page. The audit trail replaces Django's history."""
@@ -168,6 +167,7 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
         choice = getattr(row, f"get_{field}_display", None)
         return display_for_value(choice() if choice else value, "-")
 
+    shown.__name__ = field  # a list's address and its cells name columns
     return shown
 
 

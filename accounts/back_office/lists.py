@@ -1,43 +1,15 @@
-"""Lists that stay fast at any number of rows: counts have a cap, and filters read no more than they show."""
+"""Bounds of lists: counts and searches that read no more rows than they need."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, time, timedelta
-from math import ceil
+from collections.abc import Iterable
 from typing import Any
 
-from django.contrib.admin import FieldListFilter, SimpleListFilter
-from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import lookup_field
-from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR, ChangeList
-from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.dateparse import parse_date
-from django.utils.functional import cached_property
 
 from config import lookups  # noqa: F401  it registers `begins`
-from config.words import in_words
 
 MAX_ROWS = 1000
-_CHOICES = 12
-
-
-class ShownColumns(ChangeList):
-    """A list without the columns that are empty in all of its rows."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        if not self.sortable_by:  # a sorted list names its columns by their places
-            first, *others = self.list_display
-            self.list_display = [first, *(name for name in others if any(map(self._shown(name), self.result_list)))]
-
-    def _shown(self, name: Any) -> Callable[[Any], bool]:
-        """Return a function that tells whether a row has a value in a column."""
-        return lambda row: lookup_field(name, row, self.model_admin)[2] not in (None, "", "-")
 
 
 def capped_count(rows: QuerySet[Any]) -> int:
@@ -79,149 +51,3 @@ def starting_with(rows: QuerySet[Any], columns: Iterable[str], text: str, *keys:
     # An expression keeps PostgreSQL from walking the index of the column itself until it has met enough matches.
     order = Coalesce(first.lstrip("-"), first.lstrip("-"))
     return rows.filter(pk__in=matches).order_by(order.desc() if first.startswith("-") else order.asc(), *others)
-
-
-class CappedPaginator(Paginator):
-    """Pages of the first MAX_ROWS rows. Filters and the search reach the other rows."""
-
-    @cached_property
-    def count(self) -> int:
-        return capped_count(self.object_list)  # type: ignore[arg-type]
-
-    @property
-    def has_more(self) -> bool:
-        return self.count > MAX_ROWS
-
-    @cached_property
-    def num_pages(self) -> int:
-        return max(1, ceil(min(self.count, MAX_ROWS) / self.per_page))
-
-
-class _Filter(FieldListFilter):
-    """A filter with a small form beside its links. `hidden` holds the other parameters of the request."""
-
-    def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
-        super().__init__(field, request, params, model, model_admin, field_path)
-        self.title = model_admin.labels.get(field_path, self.title)
-        forgotten = (*self.expected_parameters(), PAGE_VAR, ERROR_FLAG)
-        self.hidden = [(name, value) for name, value in request.GET.items() if name not in forgotten]
-
-    def _asked(self, name: str) -> str:
-        """Return the last value given for a parameter."""
-        given: Any = self.used_parameters.get(name)
-        return given[-1] if given else ""
-
-    def has_output(self) -> bool:
-        return True
-
-
-class ExactValue(_Filter):
-    """One value of a column, entered in a field. Use it in `list_filter` as `("column", ExactValue)`."""
-
-    template = "admin/filter_values.html"
-    known: Sequence[str] = ()
-    words: Callable[[str], str] = str
-
-    def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
-        super().__init__(field, request, params, model, model_admin, field_path)
-        self.value = self._asked(field_path)
-
-    def expected_parameters(self) -> list[str | None]:
-        return [self.field_path]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(**{self.field_path: self.value}) if self.value else queryset
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        yield {
-            "selected": not self.value,
-            "query_string": changelist.get_query_string({self.field_path: None}),
-            "display": "All",
-        }
-        for value in self.known:
-            link = changelist.get_query_string({self.field_path: value})
-            yield {"selected": value == self.value, "query_string": link, "display": self.words(value)}
-
-
-class RecentValues(ExactValue):
-    """Exact values of a column: the most frequent of the newest MAX_ROWS rows as links, and a field for any other.
-
-    Use it in `list_filter` as `("column", RecentValues)`. It costs one query, which ends after MAX_ROWS rows.
-    """
-
-    def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
-        super().__init__(field, request, params, model, model_admin, field_path)
-        newest = model_admin.get_queryset(request).order_by(*model_admin.ordering)
-        counter = Counter(newest.values_list(field_path, flat=True)[:MAX_ROWS])
-        self.known = sorted(str(value) for value, _ in counter.most_common(_CHOICES) if value)
-
-
-class RecentCodes(RecentValues):
-    """Recent values that are codes, shown in words. Names of systems and people stay as they are written."""
-
-    words = staticmethod(in_words)
-
-
-class TimeRange(_Filter):
-    """A range of a column's time: today, the last days, or from one day to another, both included. Days are UTC.
-
-    Use it in `list_filter` as `("column", TimeRange)`.
-    """
-
-    template = "admin/filter_time.html"
-    _LAST = {"1": "Today", "7": "Last 7 days", "30": "Last 30 days"}
-
-    def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
-        self.names = {part: f"{field_path}__{part}" for part in ("days", "from", "to")}
-        super().__init__(field, request, params, model, model_admin, field_path)
-        self.title = str(self.title).removesuffix(" at")
-        self.days, self.first, self.last = map(self._asked, self.names.values())
-
-    def expected_parameters(self) -> list[str | None]:
-        return list(self.names.values())
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        begins, ends = _day(self.first), _day(self.last)
-        if self.days in self._LAST:
-            begins = _midnight() - timedelta(days=int(self.days) - 1)
-        limits = {"gte": begins, "lt": ends and ends + timedelta(days=1)}
-        return queryset.filter(**{f"{self.field_path}__{name}": limit for name, limit in limits.items() if limit})
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        nothing: dict[str, str | None] = dict.fromkeys(self.names.values())
-        yield {
-            "selected": not (self.days or self.first or self.last),
-            "query_string": changelist.get_query_string(nothing),
-            "display": "Any time",
-        }
-        for number, display in self._LAST.items():
-            link = changelist.get_query_string({**nothing, self.names["days"]: number})
-            yield {"selected": number == self.days, "query_string": link, "display": display}
-
-
-class View(SimpleListFilter):
-    """A choice between views of a list. The first, named by `usual`, is the default."""
-
-    usual: str
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        first, *others = super().choices(changelist)
-        yield {**first, "display": self.usual}
-        yield from others
-
-
-def _midnight() -> datetime:
-    return datetime.combine(timezone.now().astimezone(UTC), time(), UTC)
-
-
-def _day(text: str) -> datetime | None:
-    """Return the start of a day in the format of a date field. Raises IncorrectLookupParameters."""
-    if not text:
-        return None
-    try:
-        day = parse_date(text)
-        if day is None or day.year > 9998:
-            raise ValueError
-        return datetime.combine(day, time(), UTC)
-    except ValueError:
-        raise IncorrectLookupParameters(text) from None

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.contrib.admin.templatetags.admin_list import results
 from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest
 from django.template.context import RequestContext
@@ -68,6 +69,7 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
     return chips
 
 
+register.simple_tag(results, name="rows_of")
 register.filter(label_of)
 register.filter(in_words)
 

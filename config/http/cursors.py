@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from pydantic import Field
 
 from config.errors import Invalid
 from config.http.schemas import Answer, QueryString
+from config.key_sets import KeySet
 
 Row = TypeVar("Row", bound=Model)
 Shown = TypeVar("Shown", bound=Answer)
@@ -31,11 +32,8 @@ def paginate(rows: QuerySet[Row], page: Page, *, moment: str, show: type[Shown])
     Raises:
         Invalid: this service did not issue the cursor.
     """
-    if page.cursor:
-        at, key = _decode(page.cursor, rows.model)
-        # The first comparison lets an index on (moment, key) serve the query, the others break ties.
-        rows = rows.filter(Q(**{f"{moment}__lte": at}) & (Q(**{f"{moment}__lt": at}) | Q(pk__lt=key)))
-    fetched = list(rows.order_by(f"-{moment}", "-pk")[: page.limit + 1])
+    position = _decode(page.cursor, rows.model) if page.cursor else None
+    fetched = KeySet(rows.order_by(f"-{moment}", "-pk")).after(position, page.limit + 1)
     items = fetched[: page.limit]
     more = len(fetched) > page.limit
     next_cursor = _encode(getattr(items[-1], moment), items[-1].pk) if more else None

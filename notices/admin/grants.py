@@ -21,12 +21,16 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No authority is granted yet."
     one, many = "grant", "grants"
-    list_display = ("user", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
+    list_display = ("person", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
     list_select_related = ("user",)
     ordering = ("-created_at", "-pk")
     fields = ("user", "authority", "for_packs", "begins", "ends", "evidence", "giver", "created_at", "revoked_at")
     change_list_template = "notices/grants.html"
     row_template = "notices/grant.html"
+
+    @admin.display(description="user", ordering="user__email")
+    def person(self, row: AuthorityGrant) -> str:
+        return str(row.user)
 
     @admin.display(description="packs")
     def for_packs(self, row: AuthorityGrant) -> str:

@@ -102,7 +102,7 @@ def test_every_page_is_accessible_fits_every_screen_and_has_links_that_answer(si
         if path.removeprefix("/admin/").rstrip("/") in LISTS:
             look(page, "light")
             problems[path] += hidden_columns(page)
-        headings = page.locator("h1, h2, .breadcrumbs, .message, .paginator, .empty").all_inner_texts()
+        headings = page.locator("h1, h2, .breadcrumbs, .message, .pagination, .empty").all_inner_texts()
         problems[path] += [text for text in [page.title(), *headings] if re.search(CODES, text, re.IGNORECASE)]
     assert {where: faulty for where, faulty in problems.items() if faulty} == {}
     assert {shape(path) for path in problems} >= SOME_PAGES

@@ -16,6 +16,7 @@ from accounts.back_office import flows, lists
 from accounts.roles import Role
 from bench.growth_rows import fill
 from decisions import back_office
+from tests.people import linked
 from tests.query_plans import plans
 from tests.rows_read import rows_read
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.django_db
 SMALL, TIMES = 400, 5
 TOLERATED, NOISE = 1.3, 500  # a page has 50 rows, each with its own small queries
 DECISIONS, QUEUE = "/admin/decisions/decision/", "/admin/notices/notice/"
+AUDIT = "/admin/accounts/auditevent/"
 REPORTS = (f"{DECISIONS}reports/", "/admin/notices/noticesettings/report/")
 DISPOSALS = "/admin/custody/disposal/"
 OPENAPI = Path(__file__).parents[2] / "docs/openapi.json"
@@ -42,6 +44,8 @@ def pages(notice) -> Iterator[str]:
         "q=loan-1", "q=loan-1200", "q=person 7", "q=none", f"q={notice.decision_id}",
     ):  # fmt: skip
         yield f"{DECISIONS}?{query}"
+    for order in ("decision_id", "received_at", "decided_at"):
+        yield from (f"{DECISIONS}?o={sign}{order}" for sign in ("", "-"))
     for query in (
         "",
         "queue=in_review",
@@ -109,6 +113,26 @@ def test_pages_and_lists_read_no_more_rows_of_a_larger_table(
 
     small, great = read(SMALL), read(SMALL * (TIMES - 1))
     assert {path: (small[path], rows) for path, rows in great.items() if rows > TOLERATED * small[path] + NOISE} == {}
+
+
+LATER_PAGES = (
+    "", "action=approved", "system_name=System 3", "received_at__days=300", "decided_at__days=300", "o=decision_id",
+    "o=received_at", "o=-decided_at",
+)  # fmt: skip
+
+
+def test_a_later_page_reads_no_more_rows_than_the_first(no_dead_rows, organization, signed_in, monkeypatch):
+    monkeypatch.setattr(lists, "MAX_ROWS", 60)
+    fill(organization, decisions=SMALL * TIMES, notices=SMALL)
+    browser = signed_in(Role.OWNER)
+    addresses = [f"{DECISIONS}?{query}" for query in LATER_PAGES] + [f"{QUEUE}?queue=all", f"{QUEUE}?", AUDIT]
+    costs = {}
+    for first in addresses:
+        later = first
+        for _ in range(5):
+            later = linked(browser.get(later), "next")
+        costs[first] = [rows_read(partial(answered, browser, address)) for address in (first, later)]
+    assert {first: cost for first, cost in costs.items() if cost[1] > TOLERATED * cost[0] + NOISE} == {}
 
 
 def test_no_page_or_list_scans_a_large_table(no_dead_rows, api_for, organization, signed_in):
