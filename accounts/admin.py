@@ -127,7 +127,7 @@ class MemberAdmin(ReadOnlyAdmin):
             messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
         messages.success(request, f"The membership of {member.user} has ended. {_ended(made)}".strip())
-        return redirect("admin:accounts_member_changelist")
+        return self.back_to_list(request)
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
         """Return why the service would refuse a change, or ""."""
@@ -178,7 +178,7 @@ class InviteAdmin(ReadOnlyAdmin):
                     form.add_error(None, refused.sentence)
                 else:
                     messages.success(request, f"An invitation to {made.email} is on its way. It is valid for a week.")
-                    return redirect("admin:accounts_invite_changelist")
+                    return self.back_to_list(request)
         reason = refusal(request, Permission.MANAGE_MEMBERS)
         shown = {"form": form, "label": "Send the invitation", "refusal": reason}
         return self.page(
@@ -245,7 +245,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             if form.is_valid():
                 if not form_tokens.use_token(request, form.cleaned_data["form_token"]):
                     messages.error(request, _SENT_BEFORE)
-                    return redirect("admin:accounts_apikey_changelist")
+                    return self.back_to_list(request)
                 name, role = form.cleaned_data["name"], Role(form.cleaned_data["role"])
                 key, token = services.create_api_key(caller=who, name=name, role=role)
                 return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)

@@ -179,5 +179,5 @@ class ConnectorAdmin(EditingPages):
         except DomainError as refused:
             messages.error(request, refused.sentence)
         if action == "delete":
-            return redirect("admin:connectors_connector_changelist")
+            return self.back_to_list(request)
         return redirect("admin:connectors_connector_change", pk)

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
+from accounts.back_office import places
 from accounts.models import Organization
 
 MAX_SHOWN = 99
@@ -148,12 +149,14 @@ class Menu:
         item: the link of the item to which the page belongs, if any.
         tabs: the pages of this item, if there are several.
         is_listed: whether the page itself is in the menu, and not below such a page.
+        trail: the links above a page that is not listed. The last leads back to the list as the person left it.
     """
 
     groups: Mapping[str, Sequence[tuple[Link, int]]]
     item: Link | None = None
     tabs: Sequence[Link] = ()
     is_listed: bool = False
+    trail: Sequence[Link] = ()
 
 
 def menu(request: HttpRequest, organization: Organization | None, model: str) -> Menu:
@@ -166,6 +169,8 @@ def menu(request: HttpRequest, organization: Organization | None, model: str) ->
     counts = {name: count for source in sources for name, count in source.items()}
     nearest = max(_pages(), key=lambda page: page.rank(request, model))
     rank = nearest.rank(request, model)
+    if rank == 1:
+        nearest = _left(request, nearest)
     current = nearest if rank else None
     groups: dict[str, list[tuple[Link, int]]] = {}
     item, tabs = None, []
@@ -178,7 +183,21 @@ def menu(request: HttpRequest, organization: Organization | None, model: str) ->
             groups.setdefault(group, []).append((link, counts.get(entry.count, 0)))
             if link.is_current:
                 item, tabs = link, [Link(page.label, page.url, page == current) for page in pages]
-    return Menu(groups, item, tabs if len(tabs) > 1 else [], rank > 1)
+    trail = [*_trail(request, item, tabs, nearest)] if item else []
+    return Menu(groups, item, tabs if len(tabs) > 1 else [], rank > 1, trail)
+
+
+def _left(request: HttpRequest, page: Page) -> Page:
+    """Return the page of the same list that the person left, such as "To deliver" instead of "To do"."""
+    query = places.place(request, page.path)
+    return next((other for other in _pages() if other.query and other.path == page.path and other.query in query), page)
+
+
+def _trail(request: HttpRequest, item: Link, tabs: Sequence[Link], current: Page) -> Iterator[Link]:
+    if item.url != current.url:
+        yield item
+    query = places.place(request, current.path)
+    yield Link(current.label or item.label, f"{current.path}?{query}" if query else current.url, is_current=False)
 
 
 def _pages() -> Iterator[Page]:

@@ -14,7 +14,6 @@ from connectors import kinds, services, sources
 from connectors.back_office.forms import ConnectorForm
 from connectors.models import Connector, Kind
 
-_LIST = "admin:connectors_connector_changelist"
 _PAGE = "admin:connectors_connector_change"
 _SENT_BEFORE = "No connector was created: this form was sent already, or is too old."
 
@@ -46,7 +45,7 @@ class EditingPages(ReadOnlyAdmin):
         if form.is_valid() and "save" in request.POST:
             if not form_tokens.use_token(request, form.cleaned_data["form_token"]):
                 messages.error(request, _SENT_BEFORE)
-                return redirect(_LIST)
+                return self.back_to_list(request)
             made = services.create_connector(
                 caller=who,
                 kind=kind,

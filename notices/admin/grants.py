@@ -13,8 +13,6 @@ from notices.forms import GrantForm
 from notices.models import AuthorityGrant
 from notices.packs import packs
 
-_LIST = "admin:notices_authoritygrant_changelist"
-
 
 @admin.register(AuthorityGrant)
 class AuthorityGrantAdmin(ReadOnlyAdmin):
@@ -72,7 +70,7 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
             with Reason() as reason:
                 services.grant_authority(caller=grantor, **form.cleaned_data)
                 messages.success(request, "Granted.")
-                return redirect(_LIST)
+                return self.back_to_list(request)
             form.add_error(None, reason.sentence)
         status = 422 if form.is_bound else 200
         return self.page(request, "notices/form.html", "Grant authority to approve", status=status, form=form)

@@ -2,7 +2,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 
@@ -12,8 +11,6 @@ from notices import services
 from notices.forms import PhraseForm, PhraseTableForm
 from notices.models import Phrase
 from notices.phrasebook_csv import COLUMNS
-
-_LIST = "admin:notices_phrase_changelist"
 
 
 @admin.register(Phrase)
@@ -64,7 +61,7 @@ class PhraseAdmin(ReadOnlyAdmin):
             return self._form(request, form)
         services.put_phrases(caller=editor, phrases=[form.save(commit=False)])
         messages.success(request, "Saved for later drafts.")
-        return redirect(_LIST)
+        return self.back_to_list(request)
 
     def import_table(self, request: HttpRequest) -> HttpResponse:
         editor = caller(request, Permission.MANAGE_NOTICES)
@@ -72,7 +69,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         if form.is_valid():
             count = services.put_phrases(caller=editor, phrases=form.cleaned_data["file"])
             messages.success(request, f"{count} phrases taken.")
-            return redirect(_LIST)
+            return self.back_to_list(request)
         note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
         status = 422 if form.is_bound else 200
         return self.page(request, "notices/form.html", "Import phrases", status=status, form=form, note=note)
@@ -82,7 +79,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         if request.method == "POST":
             services.remove_phrase(caller=caller(request, Permission.MANAGE_NOTICES), phrase=phrase)
             messages.success(request, "Removed; drafts that exist keep their words.")
-        return redirect(_LIST)
+        return self.back_to_list(request)
 
     def _form(self, request: HttpRequest, form: PhraseForm) -> HttpResponse:
         phrase = form.instance if form.instance.pk else None
