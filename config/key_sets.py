@@ -43,11 +43,11 @@ class KeySet:
         return [self._field(key).to_python(value) for key, value in zip(self.keys, position, strict=True)]
 
     def after(self, position: Position | None, limit: int) -> list[Any]:
-        """Return the rows after a position, or the first, in one query or two."""
+        """Return the rows after a position, or the first, in two queries at most."""
         return _take(self._segments(position), limit)
 
     def before(self, position: Position, limit: int) -> list[Any]:
-        """Return the rows before a position, in the order of the list, in one query or two."""
+        """Return the rows before a position, in the order of the list, in two queries at most."""
         return _take(self._segments(position, backwards=True), limit)[::-1]
 
     def _segments(self, position: Position | None, *, backwards: bool = False) -> Iterator[QuerySet[Any]]:
@@ -90,7 +90,7 @@ def _take(segments: Iterator[QuerySet[Any]], limit: int) -> list[Any]:
     rows: list[Any] = []
     for segment in segments:
         rows += segment[: limit - len(rows)]
-        if len(rows) == limit:
+        if len(rows) >= limit:
             break
     return rows
 

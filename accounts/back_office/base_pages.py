@@ -3,20 +3,24 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
 from django.contrib.admin.views.main import ERROR_FLAG, SEARCH_VAR
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from accounts import selectors
+from accounts.back_office import places
+from accounts.back_office.list_csv import list_csv
 from accounts.back_office.list_pages import ListPage
 from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
@@ -40,6 +44,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     labels: ClassVar[Mapping[Any, str]] = {}
     row_template = "admin/row.html"
     actions = None
+    preserve_filters = False  # `places` keeps them
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
@@ -67,8 +72,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return ListPage
 
     def get_urls(self) -> list[URLPattern]:
-        """Keep the list and the row's page. The audit trail replaces Django's history."""
-        return [url for url in super().get_urls() if str(url.name).endswith(("_changelist", "_change"))]
+        """Keep the list and the row's page, and add the list's file. The audit trail replaces Django's history."""
+        name = f"{self.opts.app_label}_{self.opts.model_name}_csv"
+        pages = [url for url in super().get_urls() if str(url.name).endswith(("_changelist", "_change"))]
+        return [path("csv/", self.admin_site.admin_view(self.csv_view), name=name), *pages]
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_look(request, self.needed)
@@ -88,11 +95,35 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return lookup.partition("__")[0] in [getattr(item, "parameter_name", item) for item in offered]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        asked = [value for name, value in request.GET.items() if name != SEARCH_VAR]  # the search form refuses NUL
-        if any("\x00" in value for value in asked):  # PostgreSQL raises for NUL
+        if _has_nul(request):
             return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
         title = capfirst(self.many)
-        return super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
+        page = super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
+        if page.status_code == 200:
+            places.remember(request, page)
+        return page
+
+    def csv_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Download the rows of the list at the same query.
+
+        Raises:
+            PermissionDenied: the operator's role may not look.
+            Http404: the address is not that of a list.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if _has_nul(request):
+            raise Http404
+        try:
+            page = cast(ListPage, self.get_changelist_instance(request))
+        except IncorrectLookupParameters:
+            raise Http404 from None
+        return list_csv(request, page, self.many)
+
+    def back_to_list(self, request: HttpRequest) -> HttpResponseRedirect:
+        """Redirect to the list as the person left it."""
+        path = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        return HttpResponseRedirect(places.left_at(request, path))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -174,6 +205,11 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
 def label_of(actor: str) -> str:
     """Return the label of an actor stored as `str(Actor)`: all but the first word, the kind."""
     return actor.partition(" ")[2]
+
+
+def _has_nul(request: HttpRequest) -> bool:
+    """Whether a filter has a NUL, for which PostgreSQL raises an error. The search form refuses it."""
+    return any("\x00" in value for name, value in request.GET.items() if name != SEARCH_VAR)
 
 
 _PAGES: dict[str, tuple[type[Model], str]] = {}

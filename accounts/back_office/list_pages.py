@@ -10,12 +10,13 @@ from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest
 
-from accounts.back_office.lists import capped_count
+from accounts.back_office import lists
 from config.key_sets import KeySet
 
 ROWS_VAR = "rows"
 SIZES = (25, 50, 100)
 """Rows a page."""
+MAX_CSV_ROWS = 10_000
 _NO_FILTERS = (ROWS_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, SEARCH_VAR)
 
 
@@ -77,7 +78,7 @@ class ListPage(ChangeList):
         self.key_set = KeySet(self.queryset)
         self.place = request.GET.get(PAGE_VAR, "")
         self.size = next((size for size in SIZES if str(size) == request.GET.get(ROWS_VAR)), self.list_per_page)
-        self.result_count = capped_count(self.queryset)
+        self.result_count = lists.capped_count(self.queryset)
         way, position = self._read_place()
         rows, has_before, has_after = self._rows(way, position)
         self.result_list = rows
@@ -85,7 +86,8 @@ class ListPage(ChangeList):
             self.before = self._url("before", rows[0])
         if has_after:
             self.after = self._url("after", rows[-1])
-        first, *others = self.list_display
+        self.all_columns = self.list_display
+        first, *others = self.all_columns
         self.list_display = [first, *filter(self._has_values, others)]
 
     def _rows(self, way: str, position: Any) -> tuple[list[Any], bool, bool]:
@@ -113,6 +115,16 @@ class ListPage(ChangeList):
     def _url(self, way: str, row: Any) -> str:
         place = self._signer.sign_object([way, *self.key_set.position(row)])
         return self.get_query_string({PAGE_VAR: place})
+
+    @property
+    def csv(self) -> str:
+        """Return the address of the file with these rows."""
+        return f"csv/{self.get_query_string()}"
+
+    @property
+    def csv_limit(self) -> str:
+        """Return the number of rows in the file, if the list may have more."""
+        return f"{MAX_CSV_ROWS:,}" if self.result_count > lists.MAX_ROWS else ""
 
     @property
     def first(self) -> str:
