@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST
 
 from accounts import selectors, services
 from accounts.back_office import (
+    AllCodes,
+    AllValues,
     ExactValue,
     ReadOnlyAdmin,
-    RecentCodes,
-    RecentValues,
     TimeRange,
     caller,
     form_tokens,
@@ -277,7 +277,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
         "object_kind": "about", "object_id": "about (id)",
     }  # fmt: skip
     list_filter = (
-        ("at", TimeRange), ("verb", RecentCodes), ("actor_label", RecentValues), ("object_kind", RecentCodes),
+        ("at", TimeRange), ("verb", AllCodes), ("actor_label", AllValues), ("object_kind", AllCodes),
         ("object_id", ExactValue),
     )  # fmt: skip
     sortable_by = ("at",)

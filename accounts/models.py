@@ -312,7 +312,12 @@ class AuditEvent(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "-at", "-id"], name="audit_newest_first")]
+        indexes = [
+            models.Index(fields=["organization", "-at", "-id"], name="audit_newest_first"),
+            models.Index(fields=["organization", "verb", "-at", "-id"], name="audit_by_verb"),
+            models.Index(fields=["organization", "actor_label", "-at", "-id"], name="audit_by_actor"),
+            models.Index(fields=["organization", "object_kind", "-at", "-id"], name="audit_by_object_kind"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.object_kind} {self.object_id}"

@@ -14,8 +14,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
 from accounts.back_office import (
-    RecentCodes,
-    RecentValues,
+    AllCodes,
+    AllValues,
     TimeRange,
     caller,
     is_filtered,
@@ -64,8 +64,8 @@ class DecisionAdmin(OrDisposed):
         moment("decided_at", "decided"),
     )  # fmt: skip
     list_filter = (
-        Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", RecentCodes),
-        ("system_name", RecentValues),
+        Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", AllCodes),
+        ("system_name", AllValues),
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
     search_help_text = (
@@ -73,6 +73,10 @@ class DecisionAdmin(OrDisposed):
         "alphabetical order are shown."
     )
     ordering = ("-received_at", "-pk")
+
+    def rows_of_values(self, request: HttpRequest) -> QuerySet[Decision]:
+        """Include disposed records, which an index does not tell from others."""
+        return _with_disposed(request)
 
     def get_sortable_by(self, request: HttpRequest) -> tuple[str, ...]:
         """Return the columns that an index sorts. With a filter, another order would read all rows."""
@@ -259,7 +263,7 @@ class ReconsiderationAdmin(OrDisposed):
         moment("received_at", "recorded"),
     )  # fmt: skip
     list_filter = (
-        ("review_outcome", RecentCodes), ("reviewer", RecentValues), ("reviewer_authority", RecentValues),
+        ("review_outcome", AllCodes), ("reviewer", AllValues), ("reviewer_authority", AllValues),
         ("received_at", TimeRange),
     )  # fmt: skip
     list_select_related = ("first", "reconsiders")
@@ -274,6 +278,10 @@ class ReconsiderationAdmin(OrDisposed):
         term = search_term.strip()
         rows = queryset.filter(first__organization=F("organization"))  # the first column of the index
         return starting_with(rows, self.search_fields, term) if term else queryset, False
+
+    def rows_of_values(self, request: HttpRequest) -> QuerySet[Decision]:
+        """Include disposed records, as for decisions."""
+        return _with_disposed(request).filter(first__isnull=False)
 
     @admin.display(description="of")
     def of(self, row: Reconsideration) -> str:
@@ -304,6 +312,13 @@ class ReconsiderationAdmin(OrDisposed):
 def _is_by_decision(request: HttpRequest) -> bool:
     """Whether the list is filtered by the time of the decision."""
     return any(name.startswith("decided_at__") and value for name, value in request.GET.items())
+
+
+def _with_disposed(request: HttpRequest) -> QuerySet[Decision]:
+    organization = selectors.current_organization(request)
+    if organization is None:
+        return Decision.with_disposed.unscoped("none, because no organization is chosen").none()
+    return Decision.with_disposed.for_organization(organization)
 
 
 def _part(request: HttpRequest, payload: bytes) -> record_tree.Part:

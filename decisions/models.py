@@ -49,6 +49,10 @@ class DecisionManager(models.Manager["Decision"]):
         return self.get_queryset().unscoped(because)
 
 
+_REVIEW_COLUMNS = (("review_outcome", "outcome"), ("reviewer", "reviewer"), ("reviewer_authority", "authority"))
+"""Columns that filter the list of reconsiderations, and their names in indexes."""
+
+
 class Decision(models.Model):
     """The index row of a record, for lists, filters and searches. The record itself is in custody. When the record is
     disposed of, the row keeps only the columns that reports count."""
@@ -107,7 +111,7 @@ class Decision(models.Model):
             models.Index(fields=["organization", "-received_at", "-record"], name="decisions_newest"),
             models.Index(fields=["organization", "action", "-received_at", "-record"], name="decisions_by_action"),
             models.Index(fields=["organization", "system_name", "-received_at", "-record"], name="decisions_by_system"),
-            models.Index(fields=["organization", "decided_at"], name="decisions_by_time"),
+            models.Index(fields=["organization", "decided_at", "record"], name="decisions_by_time"),
             models.Index(fields=["organization", "subject_reference"], name="decisions_by_subject"),
             # SQLite uses an index with this condition, but not one with `~Q(first=None)`.
             models.Index(
@@ -117,6 +121,14 @@ class Decision(models.Model):
                 fields=["organization", "-received_at", "-record"],
                 condition=Q(first__isnull=False),
                 name="reconsiderations_newest",
+            ),
+            *(
+                models.Index(
+                    fields=["organization", column, "-received_at", "-record"],
+                    condition=Q(first__isnull=False),
+                    name=f"reconsiderations_by_{name}",
+                )
+                for column, name in _REVIEW_COLUMNS
             ),
         ]
 

@@ -9,11 +9,11 @@ _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN", "postgresql": "EXPLAIN"}
 
 
 def plans(work: Callable[[], Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each SELECT of `work` with the lines of its plan."""
+    """Yield each query of `work` with the lines of its plan."""
     statements: dict[str, Any] = {}
 
     def keep(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
-        if sql.startswith("SELECT"):
+        if sql.lstrip().startswith(("SELECT", "WITH")):
             statements[sql] = parameters
         return execute(sql, parameters, many, context)
 

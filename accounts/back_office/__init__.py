@@ -2,7 +2,7 @@
 
 from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
 from accounts.back_office.flows import Flow
-from accounts.back_office.list_filters import ExactValue, RecentCodes, RecentValues, TimeRange, View
+from accounts.back_office.list_filters import AllCodes, AllValues, ExactValue, TimeRange, View
 from accounts.back_office.list_pages import is_filtered
 from accounts.back_office.lists import capped_count, capped_counts, starting_with
 from accounts.back_office.navigation import register_counts
@@ -18,14 +18,14 @@ from accounts.back_office.start_page import (
 )
 
 __all__ = [
+    "AllCodes",
+    "AllValues",
     "Bar",
     "Chart",
     "ExactValue",
     "Flow",
     "Need",
     "ReadOnlyAdmin",
-    "RecentCodes",
-    "RecentValues",
     "TimeRange",
     "View",
     "caller",

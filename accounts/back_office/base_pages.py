@@ -58,6 +58,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         organization = selectors.current_organization(request)
         return rows.filter(**{self.organization_field: organization}) if organization else rows.none()
 
+    def rows_of_values(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the rows whose values the filters offer. Their conditions must be those of an index."""
+        return self.get_queryset(request)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:

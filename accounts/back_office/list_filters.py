@@ -1,6 +1,5 @@
 """Filters of lists: by values, by time, and by views."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -13,10 +12,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 
-from accounts.back_office import lists
+from config.distinct_values import distinct_values
 from config.words import in_words
 
-_CHOICES = 12
+MAX_VALUES = 200
 
 
 class _Filter(FieldListFilter):
@@ -42,6 +41,7 @@ class ExactValue(_Filter):
 
     template = "admin/filter_values.html"
     known: Sequence[str] = ()
+    is_choice = False
     words: Callable[[str], str] = str
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
@@ -62,24 +62,28 @@ class ExactValue(_Filter):
         }
         for value in self.known:
             link = changelist.get_query_string({self.field_path: value})
-            yield {"selected": value == self.value, "query_string": link, "display": self.words(value)}
+            display = self.words(value)
+            yield {"selected": value == self.value, "query_string": link, "display": display, "value": value}
 
 
-class RecentValues(ExactValue):
-    """Exact values of a column: the most frequent of the newest MAX_ROWS rows as links, and a field for any other.
+class AllValues(ExactValue):
+    """Exact values of a column: a choice of all, or a field if there are more than MAX_VALUES.
 
-    Use it in `list_filter` as `("column", RecentValues)`. It costs one query, which ends after MAX_ROWS rows.
+    Use it in `list_filter` as `("column", AllValues)`. It costs one query. An index must begin with the organization
+    and the column.
     """
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         super().__init__(field, request, params, model, model_admin, field_path)
-        newest = model_admin.get_queryset(request).order_by(*model_admin.ordering)
-        counter = Counter(newest.values_list(field_path, flat=True)[: lists.MAX_ROWS])
-        self.known = sorted(str(value) for value, _ in counter.most_common(_CHOICES) if value)
+        values = distinct_values(model_admin.rows_of_values(request), field_path, MAX_VALUES + 1)
+        self.is_choice = len(values) <= MAX_VALUES
+        if self.is_choice:
+            chosen = [self.value] if self.value and self.value not in values else []
+            self.known = sorted([*values, *chosen], key=lambda value: self.words(value).casefold())
 
 
-class RecentCodes(RecentValues):
-    """Recent values that are codes, shown in words. Names of systems and people stay as they are written."""
+class AllCodes(AllValues):
+    """All values of a column of codes, shown in words. Names of systems and people stay as they are written."""
 
     words = staticmethod(in_words)
 

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 
-from accounts.back_office import ReadOnlyAdmin, RecentValues, caller, refusal
+from accounts.back_office import AllValues, ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from notices import services
 from notices.forms import PhraseForm, PhraseTableForm
@@ -20,7 +20,7 @@ class PhraseAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
     list_display = ("key", "language", "words", "owner", "version")
-    list_filter = (("language", RecentValues), "withheld")
+    list_filter = (("language", AllValues), "withheld")
     search_fields = ("key",)
     sortable_by = ()
     ordering = ("key", "language")

@@ -79,5 +79,7 @@ def test_each_list_has_a_file_for_the_roles_that_may_see_the_list(api, signed_in
             continue
         for role, browser in browsers.items():
             with subtests.test(name=name, role=role):
-                seen, taken = (browser.get(reverse(f"{name}_{page}")).status_code for page in ("changelist", "csv"))
-                assert seen == taken
+                list_status, file_status = (
+                    browser.get(reverse(f"{name}_{page}")).status_code for page in ("changelist", "csv")
+                )
+                assert list_status == file_status

@@ -30,8 +30,8 @@ DISPOSALS = "/admin/custody/disposal/"
 OPENAPI = Path(__file__).parents[2] / "docs/openapi.json"
 _SMALL_TABLES = {"config_changemark", "custody_installation", "accounts_organization"}
 _SCANS = {"sqlite": re.compile(r"SCAN (\w+)"), "postgresql": re.compile(r"Seq Scan on (\w+)")}
-_DERIVED = {"CONSTANT", "counted", "subquery"}
-"""Names that SQLite scans besides tables: subqueries that count, which a LIMIT bounds."""
+_DERIVED = {"CONSTANT", "counted", "subquery", "known", "systems"}
+"""Names that SQLite scans besides tables: subqueries that count, and values read one by one, which a LIMIT bounds."""
 
 
 def pages(notice) -> Iterator[str]:
@@ -56,6 +56,10 @@ def pages(notice) -> Iterator[str]:
     ):
         yield f"{QUEUE}?{query}"
     for query in ("", "q=none"):
+        yield f"/admin/decisions/reconsideration/?{query}"
+    for query in ("", "verb=bench.3", "actor_label=bench", "object_kind=notice"):
+        yield f"{AUDIT}?{query}"
+    for query in ("review_outcome=upheld", "reviewer=Reviewer 4", "reviewer_authority=credit officer"):
         yield f"/admin/decisions/reconsideration/?{query}"
     yield DISPOSALS
     for query in ("state=stored", "state=waiting", "state=disposed"):
@@ -130,7 +134,7 @@ def test_a_later_page_reads_no_more_rows_than_the_first(no_dead_rows, organizati
     for first in addresses:
         later = first
         for _ in range(5):
-            later = linked(browser.get(later), "next")
+            later = linked(browser.get(later), "next") or later
         costs[first] = [rows_read(partial(answered, browser, address)) for address in (first, later)]
     assert {first: cost for first, cost in costs.items() if cost[1] > TOLERATED * cost[0] + NOISE} == {}
 

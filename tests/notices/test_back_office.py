@@ -141,7 +141,7 @@ def test_every_address_of_notices_is_in_these_tests(own):
     """A page added without a line here would not be tested."""
     known = {pattern.name for entry in admin.site.urls[0] for pattern in getattr(entry, "url_patterns", ())
              if "notices" in str(entry.pattern)}  # fmt: skip
-    looked_at = {f"notices_{kind}_{page}" for kind in SEES for page in ("changelist", "change")} | {
+    looked_at = {f"notices_{kind}_{page}" for kind in SEES for page in ("changelist", "change", "csv")} | {
         *WITHOUT_ROWS, "notice-pack", "compare-notice", "notice-letter",
     }  # fmt: skip
     resolver = get_resolver()
@@ -155,7 +155,8 @@ def test_each_role_sees_what_the_matrix_allows(role, own, signed_in):
     offered = menu_pages(browser)
     for kind, roles in SEES.items():
         expected = 200 if role in roles else 403
-        assert [browser.get(address).status_code for address in (listed(kind), row(kind, own))] == [expected] * 2, kind
+        addresses = (listed(kind), row(kind, own), reverse(f"admin:notices_{kind}_csv"))
+        assert [browser.get(address).status_code for address in addresses] == [expected] * 3, kind
         assert (listed(kind).partition("?")[0] in offered) == (role in roles), kind
     for name in WITHOUT_ROWS:
         assert browser.get(reverse(f"admin:{name}")).status_code == 200
