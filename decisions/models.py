@@ -12,6 +12,9 @@ from django.db.models.functions import Coalesce, NullIf
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from custody.models import Entry
+from decisions.mapping.models import Mapping, MappingVersion
+
+__all__ = ["Decision", "Mapping", "MappingVersion", "Reconsideration"]
 
 MAX_DECISION_ID = 256
 

@@ -1,9 +1,11 @@
 """Declarations of the personal data in the index of decisions."""
 
 from config.personal_data import declare, emptied, rare, retained
-from decisions.models import Decision, Reconsideration
+from decisions.models import Decision, Mapping, MappingVersion, Reconsideration
 
 _COUNTED = "Reports count it."
+_OF_A_SYSTEM = "It describes a system, not a person."
+_STAFF = "It names a member of the organization, not the person of a record."
 
 
 def declare_all() -> None:
@@ -21,3 +23,22 @@ def declare_all() -> None:
     }
     declare(Decision, **columns)
     declare(Reconsideration, **columns)
+    declare(
+        Mapping,
+        name=retained("the name of a mapping", _OF_A_SYSTEM),
+        system_name=retained("the system whose records it explains", _OF_A_SYSTEM),
+        system_versions=retained("the versions of that system", _OF_A_SYSTEM),
+        source=retained("how its records come in", _OF_A_SYSTEM),
+        field_path=retained("the field that marks its records", _OF_A_SYSTEM),
+        field_value=retained("the value of that field", _OF_A_SYSTEM),
+    )
+    declare(
+        MappingVersion,
+        entries=retained("what the fields of a system's records mean", _OF_A_SYSTEM),
+        digest=retained("SHA-256 of that", _OF_A_SYSTEM),
+        author_kind=retained("whether a member or a key proposed it", _STAFF),
+        author_id=retained("who proposed it", _STAFF),
+        author_label=retained("who proposed it", _STAFF),
+        author_mail=retained("the mail address of the member behind it", _STAFF),
+        confirmed_by=retained("who confirmed it", _STAFF),
+    )

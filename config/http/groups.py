@@ -22,7 +22,7 @@ GROUPS: Final = (
     Group(
         "Notices",
         "Draft, edit, approve and deliver notices to affected people.",
-        (_DECISION + "notices", "notice", "packs", "authority-grants"),
+        (_DECISION + "notices", "notice", "packs", "authority-grants", "mappings"),
     ),
     Group("Connectors", "Fetch records from other systems on a schedule.", ("connectors", "completeness")),
     Group("Custody", "Choose where records are stored and whose keys sign them.", ("custody",)),

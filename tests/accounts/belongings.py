@@ -13,6 +13,8 @@ from accounts.models import Member, SignedInSession
 from accounts.roles import Role
 from accounts.services import invites
 from connectors.models import Connector
+from decisions.mapping.services import create as create_mapping
+from decisions.record.meanings import Entry
 from notices.models import AuthorityGrant, Notice, ReviewRequest
 from retention.services import place_hold
 from tests.accounts.endpoints import APPROVED, RECONSIDERED
@@ -85,6 +87,11 @@ class Belongings:
             granted_by=self.marked,
         )
         return made.pk
+
+    def mapping(self) -> int:
+        entries = [Entry.model_validate({"path": "outcome.why", "means": "reason"})]
+        made = create_mapping(caller=self.owner, name=self.marked, source=self.marked, entries=entries)
+        return made.mapping_id
 
     def hold(self) -> int:
         made = place_hold(

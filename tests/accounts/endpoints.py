@@ -27,6 +27,8 @@ RECONSIDERED = (
 CONNECTOR = b'{"kind": "directory", "name": "Loans"}'
 APPROVED = b'{"approver": "desk 4", "authority": "credit officer"}'
 GRANTED = b'{"email": "owner@bank.example", "authority": "credit officer", "valid_from": "2026-01-01"}'
+ENTRIES = b'{"entries": [{"path": "outcome.why", "means": "reason"}]}'
+MAPPED = b'{"name": "Loans", "system_name": "Loans", "entries": [{"path": "outcome.why", "means": "reason"}]}'
 REASON = b'{"reason": "Not so."}'
 HOLD = b'{"matter": "Case 7", "reason": "A claim.", "filter": {"action": "denied"}}'
 
@@ -142,6 +144,12 @@ ENDPOINTS = {
     "GET authority-grants": Endpoint(EVERY_MEMBER, "authority-grants"),
     "POST authority-grants": Endpoint(ADMINISTRATION, "authority-grants", GRANTED),
     "DELETE authority-grants/<id:grant_id>": Endpoint(ADMINISTRATION, "authority-grants/{grant}"),
+    "GET mappings": Endpoint(EVERY_MEMBER, "mappings"),
+    "POST mappings": Endpoint(ADMINISTRATION, "mappings", MAPPED),
+    "POST mappings/read": Endpoint(EVERY_MEMBER, "mappings/read", b'{"record": {"decision_id": "new"}}'),
+    "GET mappings/<id:mapping_id>": Endpoint(EVERY_MEMBER, "mappings/{mapping}"),
+    "POST mappings/<id:mapping_id>/versions": Endpoint(ADMINISTRATION, "mappings/{mapping}/versions", ENTRIES),
+    "POST mappings/<id:mapping_id>/confirm": Endpoint(ADMINISTRATION, "mappings/{mapping}/confirm", b'{"version": 1}'),
     "GET review-requests": Endpoint(EVERY_MEMBER, "review-requests"),
     "GET review-requests/<id:review_request_id>": Endpoint(RECONSIDERATION, "review-requests/{review_request}"),
     "POST review-requests/<id:review_request_id>/close": Endpoint(

@@ -1,0 +1,45 @@
+"""Readings of records that are not in custody."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from decisions import records
+from decisions.mapping import selectors
+from decisions.mapping.models import MappingVersion
+from decisions.mapping.selection import Identity
+from decisions.record import profile
+from decisions.record.meanings import Entry
+from decisions.record.profile import Profile
+from decisions.record.walk import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a record says, and the version of the mapping that says so, if one applies."""
+
+    version: MappingVersion | None
+    profile: Profile
+
+
+def read(organization_id: uuid.UUID, record: dict[str, Any], entries: Sequence[Entry] | None = None) -> Reading:
+    """Return the reading of a record by these entries, else by the confirmed mapping that applies to it.
+
+    Args:
+        record: the record, with numbers as int or Decimal.
+    """
+    if entries is not None:
+        return Reading(None, profile.read(record, Table(entries)))
+    version = version_for(organization_id, record)
+    return Reading(version, profile.read(record, selectors.table(version) if version else Table([])))
+
+
+def version_for(organization_id: uuid.UUID, record: dict[str, Any], source: str = "") -> MappingVersion | None:
+    """Return the confirmed version that applies to a record, or None.
+
+    Args:
+        source: how the record came in, as its index row says; "" of a record that is not in custody.
+    """
+    identity = Identity(records.text(record, "system", "name"), records.text(record, "system", "version"), source)
+    return selectors.applicable(organization_id, identity, record)

@@ -1,0 +1,149 @@
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, AliasPath, ConfigDict, Field, model_validator, with_config
+
+from config.http.schemas import Answer, Id, RequestBody
+from config.http.timestamps import Timestamp
+from config.visible_text import Visible
+from custody.sealing import field_paths
+from decisions.mapping import selection
+from decisions.mapping.models import MAX_NAME
+from decisions.record.meanings import MAX_ENTRIES, Entry
+from decisions.record.walk import DuplicatePattern, Table
+from decisions.records import Identified
+
+
+def _matchable(entries: list[Entry]) -> list[Entry]:
+    try:
+        Table(entries)
+    except DuplicatePattern as error:
+        raise ValueError(str(error)) from None
+    return entries
+
+
+def _range(text: str) -> str:
+    if not selection.is_range(text):
+        raise ValueError("a range of versions is written like >=4,<5")
+    return text
+
+
+def _path(text: str) -> str:
+    try:
+        field_paths.keys(text)
+    except field_paths.NoSuchField:
+        raise ValueError("not a path of a field") from None
+    return text
+
+
+Entries = Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES), AfterValidator(_matchable)]
+
+
+class VersionIn(RequestBody):
+    """The entries of a new version, in order: all of them, not only those that change."""
+
+    entries: Entries
+
+
+class MappingIn(VersionIn):
+    """A mapping applies to the records of a system (`system_name`, within the range `system_versions`), else to those
+    of a `source`, else to those in which the field `field_path` has the text `field_value`."""
+
+    name: Annotated[Visible, Field(max_length=MAX_NAME)]
+    system_name: Annotated[str, Field(max_length=256)] = ""
+    system_versions: Annotated[str, Field(max_length=128), AfterValidator(_range)] = ""
+    source: Annotated[str, Field(max_length=128)] = ""
+    field_path: Annotated[str, Field(max_length=1024), AfterValidator(_path)] = ""
+    field_value: Annotated[str, Field(max_length=256)] = ""
+
+    @model_validator(mode="after")
+    def _selects(self) -> "MappingIn":
+        if not (self.system_name or self.source or self.field_path):
+            raise ValueError("name the records it applies to: system_name, source, or field_path")
+        if self.system_versions and not self.system_name:
+            raise ValueError("system_versions needs a system_name")
+        return self
+
+
+class ConfirmationIn(RequestBody):
+    """The number of the version that was read, which has to be the newest."""
+
+    version: Annotated[int, Field(ge=1)]
+
+
+class VersionOut(Answer):
+    version: int = Field(validation_alias="number")
+    digest: str
+    entries: list[dict[str, Any]]
+    created_at: Timestamp
+    created_by: str = Field(validation_alias="author_label")
+    confirmed_at: Timestamp | None
+    confirmed_by: str
+    is_confirmed_alone: bool
+
+
+class MappingOut(Answer):
+    """`version` is the newest. Drafts use the newest that is confirmed."""
+
+    mapping_id: Id = Field(validation_alias="pk")
+    name: str
+    system_name: str
+    system_versions: str
+    source: str
+    field_path: str
+    field_value: str
+    created_at: Timestamp
+
+
+class MappingDetail(MappingOut):
+    versions: list[VersionOut]
+
+
+class MappingList(Answer):
+    items: list[MappingOut]
+    next_cursor: str | None
+
+
+@with_config(ConfigDict(extra="allow"))
+class MappedRecord(Identified):
+    """A record as ingest accepts it."""
+
+
+class ReadingIn(RequestBody):
+    """A record, and the entries to read it by. Without entries, the mapping that applies to it reads it."""
+
+    private: ClassVar = frozenset({"record"})
+    record_in: ClassVar = "record"
+
+    record: MappedRecord
+    entries: Entries | None = None
+
+
+class SaidOut(Answer):
+    """A value of the record, in the words of `decode` if it was decoded."""
+
+    path: str = Field(validation_alias=AliasPath("origin", "path"))
+    means: str = Field(validation_alias=AliasPath("origin", "meaning"))
+    stored: Any = Field(validation_alias=AliasPath("origin", "stored"))
+    decode: str = Field(validation_alias=AliasPath("origin", "decode"))
+
+
+class WithheldOut(Answer):
+    path: str
+    because: str
+
+
+class UnknownOut(Answer):
+    path: str
+    general: str
+    problem: str
+
+
+class ReadingOut(Answer):
+    """`values` are the fields that a letter may cite; `unknown` and `unmapped` those that no one has explained."""
+
+    mapping_id: Id | None
+    version: int | None
+    values: list[SaidOut]
+    withheld: list[WithheldOut]
+    unknown: list[UnknownOut]
+    unmapped: list[str]

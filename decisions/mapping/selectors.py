@@ -1,0 +1,42 @@
+"""Reads of mappings."""
+
+import uuid
+from functools import lru_cache
+from typing import Any
+
+from config.errors import NotFound
+from decisions.mapping import selection
+from decisions.mapping.models import Mapping, MappingVersion
+from decisions.mapping.selection import Identity
+from decisions.record.meanings import Entry
+from decisions.record.walk import Table
+
+
+def mapping(organization_id: uuid.UUID, mapping_id: int) -> Mapping:
+    """Return a mapping of an organization. Raises NotFound."""
+    row = Mapping.objects.for_organization(organization_id).filter(pk=mapping_id).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def applicable(organization_id: uuid.UUID, identity: Identity, record: dict[str, Any]) -> MappingVersion | None:
+    """Return the newest confirmed version of the mapping that applies to a record, or None."""
+    confirmed = MappingVersion.objects.for_organization(organization_id).exclude(confirmed_at=None)
+    newest: dict[int, MappingVersion] = {}
+    for version in confirmed.select_related("mapping").defer("entries").order_by("number"):
+        newest[version.mapping_id] = version
+    chosen = selection.best((version.mapping for version in newest.values()), identity, record)
+    return newest[chosen.pk] if chosen else None
+
+
+def table(version: MappingVersion) -> Table:
+    """Return the entries of a version, ready to be matched."""
+    return _table(version.pk)
+
+
+@lru_cache(maxsize=256)
+def _table(version_id: int) -> Table:
+    """Return the table of a version, which never changes."""
+    rows = MappingVersion.objects.unscoped("the caller has the version already").values_list("entries", flat=True)
+    return Table(map(Entry.model_validate, rows.get(pk=version_id)))
