@@ -37,7 +37,7 @@ def open_appeals(notices: QuerySet[Notice]) -> Iterator[tuple[Notice, str]]:
 def _ends(notice: Notice) -> datetime | None:
     """Return when the time to appeal ends; None if that cannot be read."""
     try:
-        record, settings = selectors.facts_of(notice.decision).get, selectors.placeholders_of(notice.organization)
+        record, settings = selectors.facts_for(notice).get, selectors.placeholders_of(notice.organization)
     except Fault:
         return None
     days = selectors.pack_of(notice).values(record, settings).get(_PLACEHOLDER, "")

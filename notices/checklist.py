@@ -153,10 +153,13 @@ class Citation:
     resolves: bool
     value: Scalar
     changed: bool
+    decode: str = ""
+    """How the value is read, in words, where a mapping decodes it."""
 
     def as_json(self) -> dict[str, Any]:
         value = self.value if isinstance(self.value, str | bool | int | None) else str(self.value)
-        return {"source": self.source, "resolves": self.resolves, "value": value, "changed": self.changed}
+        cited = {"source": self.source, "resolves": self.resolves, "value": value, "changed": self.changed}
+        return {**cited, "decode": self.decode} if self.decode else cited
 
 
 class Problem(NamedTuple):
@@ -216,7 +219,8 @@ def citations(facts: Facts, content: Mapping[str, Any], before: Mapping[str, str
         except NoSuchField:
             checked.append(Citation(source, False, None, source in before))
         else:
-            checked.append(Citation(source, True, value, source in before and before[source] != _as_cited(value)))
+            changed = source in before and before[source] != _as_cited(value)
+            checked.append(Citation(source, True, facts.stored(source), changed, facts.decode(source)))
     return checked
 
 
@@ -252,6 +256,7 @@ def all_problems(
     yield from _flag_problems(case)
     yield from _untold_problems(untold_fields(case, revision.content) if left_out is None else left_out)
     yield from _unit_problems(case)
+    yield from _unexplained_problems(case, revision.content)
     if case.earlier_version:
         sentence = (
             f"The pack {case.pack.id} has changed since this was written: from {case.earlier_version} to "
@@ -294,6 +299,18 @@ def _unit_problems(case: Case) -> Iterator[Problem]:
             "withhold it in the phrasebook."
         )
         yield Problem(sentence, kind="unit_conflict")
+
+
+def _unexplained_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find fields and codes that the record's mapping does not explain, and that no statement cites."""
+    cited = set(sources(content))
+    unexplained = [field for field in case.facts.unexplained if field.path not in cited]
+    for field in unexplained[:_MOST_UNTOLD]:
+        sentence = f"The record's {_short(field.path)} has {field.problem}. Say in the mapping what it means."
+        yield Problem(sentence, kind="unexplained_field")
+    if len(unexplained) > _MOST_UNTOLD:
+        sentence = f"The mapping does not explain {len(unexplained) - _MOST_UNTOLD} more fields of the record."
+        yield Problem(sentence, kind="unexplained_field")
 
 
 def _short(path: str) -> str:

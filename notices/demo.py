@@ -60,7 +60,7 @@ def draft_notices(organization: Organization) -> None:
 
 def _approve(notice: Notice, operator: Caller) -> None:
     """Approve a notice as an operator who acknowledges every warning."""
-    revision, facts = selectors.current_revision(notice), selectors.facts_of(notice.decision)
+    revision, facts = selectors.current_revision(notice), selectors.facts_for(notice)
     seen = warnings.find(selectors.case_of(notice, facts), revision.content, revision.not_applicable)
     services.approve(
         notice=notice,

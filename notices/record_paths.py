@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from config.http import strict_json
 from custody.sealing.field_paths import NoSuchField, key_in, keys, require_short_paths, segment
+from decisions.record.profile import Unknown
 from notices import outcomes, shapes
 
 __all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
@@ -21,6 +22,7 @@ NAMES_OF_EVENTS = ("name", "event", "event_name", "eventName", "event_type", "ev
 _MOST_STEPS = 5
 """Of a path that is looked up step by step, each of which is kept."""
 Scalar = str | int | Decimal | bool | None
+Statement = dict[str, str]
 
 
 class Fact(NamedTuple):
@@ -136,6 +138,32 @@ class Facts:
         if fact is None or not fact.is_scalar:
             raise NoSuchField(source)
         return fact
+
+    def signed(self, path: str) -> str:
+        """Return the path of a field in the signed record."""
+        return path
+
+    def in_language(self, language: str) -> "Facts":
+        """Return the facts with the words of a language, if a mapping has words for codes."""
+        return self
+
+    def stored(self, source: str) -> Scalar:
+        """Return the value that a statement cites as it was signed. Raises NoSuchField."""
+        value: Scalar = self.find(source).value
+        return value
+
+    def decode(self, source: str) -> str:
+        """Return in words how a cited value is read, or "" if it is read as it is."""
+        return ""
+
+    def declared(self, sections: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
+        """Return the drafted statements with the sources and words that a mapping declares."""
+        return sections
+
+    @property
+    def unexplained(self) -> list[Unknown]:
+        """The fields that the record's mapping does not explain. A record without a mapping has none."""
+        return []
 
     def real(self, path: str) -> str:
         """A path in the record's own spelling; where there is nothing, as it stands."""

@@ -18,12 +18,15 @@ from custody.models import Entry
 from custody.sealing.sealer import Damaged
 from custody.selectors import Disposed
 from custody.vaults import VaultUnavailable
-from decisions.models import Decision
+from decisions import records
+from decisions.mapping import readings
+from decisions.models import Decision, MappingVersion
 from decisions.selectors import record_of
 from notices import asserted, checklist, deadlines, fitting, phrasebook
 from notices.drafting import Redaction, readers_language, redaction_of
 from notices.errors import OtherWordsSealed
 from notices.letters import Letter, recipient
+from notices.mapped_facts import MappedFacts
 from notices.models import (
     AuthorityGrant,
     Contributor,
@@ -47,14 +50,27 @@ from notices.sensitive import sensitive_fields
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
 
 
-def facts_of(decision: Decision) -> Facts:
-    """Read the record behind a decision from custody. Raises Fault if it cannot be read."""
-    return facts_in(custody.fetched(record_of(decision)))
+def facts_of(decision: Decision, mapping: MappingVersion | None = None) -> Facts:
+    """Read the record behind a decision from custody, with a mapping if given. Raises Fault if it cannot be read."""
+    return facts_in(custody.fetched(record_of(decision)), mapping)
 
 
-def facts_in(fetched: custody.Fetched) -> Facts:
+def facts_for(notice: Notice) -> Facts:
+    """Read the record behind a notice with the mapping that it was drafted with. Raises Fault if it cannot be read."""
+    return facts_of(notice.decision, notice.mapping)
+
+
+def facts_in(fetched: custody.Fetched, mapping: MappingVersion | None = None) -> Facts:
     """Open a record. Raises Fault if it cannot be opened."""
-    return Facts(fetched.open().payload, sealed_digest=fetched.digest)
+    signed = Facts(fetched.open().payload, sealed_digest=fetched.digest)
+    return MappedFacts(signed, mapping) if mapping else signed
+
+
+def mapping_for(decision: Decision, signed: Facts) -> MappingVersion | None:
+    """Return the confirmed mapping that a new notice reads a record with. Reconsiderations have a form of our own."""
+    if decision.kind != records.KIND:
+        return None
+    return readings.version_for(decision.organization_id, signed.document, decision.source)
 
 
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
@@ -129,7 +145,7 @@ def case_of(
         redaction: the fields that letters about the record withhold today, if already known.
         phrasebook: of `phrasebook_of`, if already read.
     """
-    pack = pack_of(notice)
+    pack, facts = pack_of(notice), facts.in_language(notice.language)
     if redaction is None:
         if phrasebook is None:
             phrasebook = phrasebook_of(notice.organization_id, notice.language)
@@ -349,7 +365,7 @@ def request_deadlines(
         Fault: the record cannot be read.
     """
     notice = request.notice
-    pack, facts = pack_of(notice), facts_of(notice.decision)
+    pack, facts = pack_of(notice), facts_for(notice)
     times = {"received_at": notice.decision.received_at, "requested_at": request.received_at}
     return [deadline for what in purposes for deadline in deadlines.compute(pack, facts, what=what, **times)]
 

@@ -17,7 +17,7 @@ from decisions.record.walk import Table
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a record says, and the version of the mapping that says so, if one applies."""
+    """The profile of a record, and the version of the mapping that gives it, if one applies."""
 
     version: MappingVersion | None
     profile: Profile

@@ -11,7 +11,7 @@ from decisions.mapping.models import Mapping
 
 
 class Identity(NamedTuple):
-    """What selects the mapping of a record: the system that wrote it, and the source that it came from."""
+    """The marks of a record that select its mapping: the system that wrote it, and the source that it came from."""
 
     system_name: str
     system_version: str

@@ -76,7 +76,7 @@ def confirm(*, caller: Caller, mapping: Mapping, number: int) -> MappingVersion:
 
     Raises:
         NewerVersion: the version is not the newest.
-        OwnMapping: the caller wrote it, and somebody else could confirm it.
+        OwnMapping: the caller wrote it, and another member could confirm it.
     """
     with transaction.atomic():
         db.lock(f"mappings of {caller.organization_id}")

@@ -157,7 +157,7 @@ class Editor:
             redaction = selectors.case_of(self.notice, self._facts).redaction
             printable = (fact for fact in self._facts.at("").scalars() if not redaction.covers(fact))
             for _, fact in zip(range(_MAX_OFFERED), printable, strict=False):
-                yield fact.path, spelled(fact.value)
+                yield self._facts.signed(fact.path), spelled(fact.value)
 
     def is_behind(self) -> bool:
         """Whether there is a newer revision than the person has seen. If so, the next input is about that revision."""
@@ -216,7 +216,7 @@ class Editor:
         if not source or self._facts is None:
             return ""
         try:
-            value = spelled(self._facts.find(source).value)
+            value = spelled(self._facts.stored(source))
             return value if len(value) <= _MAX_VALUE else f"{value[:_MAX_VALUE]}…"
         except NoSuchField:
             return "leads nowhere in the record"
@@ -224,7 +224,7 @@ class Editor:
 
 def _facts(notice: Notice) -> Facts | None:
     try:
-        return selectors.facts_of(notice.decision)
+        return selectors.facts_for(notice)
     except Fault:
         return None
 

@@ -77,12 +77,13 @@ def draft(
     Raises:
         TooMuch: the record says more than a notice holds.
     """
-    text = pack.text(language)
+    text, facts = pack.text(language), facts.in_language(language)
     phrases = FieldPhrases(phrasebook, pack.bases)
     measures = Measures()
     writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases, measures)
     selection = Selection(facts, pack, phrases, measures)
     sections, withheld = statements(selection, writer)
+    sections = facts.declared(sections)
     values = pack.values(facts.get, placeholders)
     day = decided_on(facts, received_at or datetime.now(UTC))
     has_rights = pack.scope.gives_rights(day)

@@ -12,7 +12,7 @@ from config import db
 from config.tenancy import TenantQuerySet
 from custody.models import Disposal
 from custody.selectors import DisposedConflict, disposal_of
-from decisions.models import Decision
+from decisions.models import Decision, MappingVersion
 from notices.checklist import Case
 from notices.models.querysets import NoticePartQuerySet
 from notices.packs import packs
@@ -70,6 +70,14 @@ class Notice(models.Model):
     pack = models.CharField(max_length=64)
     pack_version = models.CharField(max_length=32)
     pack_digest = models.CharField(max_length=64)
+    mapping = models.ForeignKey(
+        MappingVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The version that says what the record's fields mean.",
+    )
     language = models.CharField(max_length=8)
     recipient = models.JSONField(default=dict)
     state = models.CharField(max_length=16, choices=State.choices, default=State.DRAFT)
@@ -168,6 +176,7 @@ class Contributor(models.Model):
     class Part(models.TextChoices):
         WORDS = "words", "drafted or edited it"
         PHRASE = "phrase", "wrote a phrase that it uses"
+        MAPPING = "mapping", "said what the record's fields mean"
         WAIVER = "waiver", "said that an element which blocks does not apply"
 
     notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="contributors", db_index=False)

@@ -155,6 +155,8 @@ def _as_their_own(contributor: Contributor) -> str:
         return "A key that you made wrote or edited this notice"
     if contributor.part == Contributor.Part.PHRASE:
         return "You wrote a phrase that this notice uses"
+    if contributor.part == Contributor.Part.MAPPING:
+        return "You wrote the mapping that this notice uses"
     if contributor.part == Contributor.Part.WAIVER:
         return "You said that an element of this notice does not apply"
     return "You wrote or edited this notice"

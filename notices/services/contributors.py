@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from accounts import selectors as accounts
 from accounts.audit import Actor
+from decisions.models import MappingVersion
 from notices.models import Contributor, Notice
 
 
@@ -20,6 +21,11 @@ def add_authors(notice: Notice, authors: Iterable[Mapping[str, str]]) -> None:
     """
     part = Contributor.Part.PHRASE
     _add_rows([_row(notice, part, author["kind"], author["id"], author["mail"]) for author in authors])
+
+
+def add_author_of_mapping(notice: Notice, mapping: MappingVersion) -> None:
+    """Record the author of the mapping that the notice reads its record with."""
+    _add_rows([_row(notice, Contributor.Part.MAPPING, mapping.author_kind, mapping.author_id, mapping.author_mail)])
 
 
 def take_over(notice: Notice, earlier: Notice, parts: Collection[Contributor.Part] = tuple(Contributor.Part)) -> None:

@@ -16,7 +16,7 @@ from config.errors import NotFound
 from config.http import strict_json
 from custody.record_types import Indexing
 from custody.services import ParentMissing
-from decisions.models import Decision
+from decisions.models import Decision, MappingVersion
 from decisions.selectors import prevent_disposal
 from notices import asserted, checklist, deadlines, selectors
 from notices.errors import NewVersionExists
@@ -48,16 +48,26 @@ def restore(record: Indexing, payload: bytes) -> Callable[[], object]:
     decision = db.only(rows.filter(pk=sealed["about"]["record_id"]))
     if decision is None:
         raise NotFound("the index row of its decision is missing")
-    facts = selectors.facts_of(decision)
-    return lambda: _save(record, sealed, decision, facts)
+    mapping = _mapping(record.organization_id, sealed["letter"])
+    facts = selectors.facts_of(decision, mapping)
+    return lambda: _save(record, sealed, decision, mapping, facts)
 
 
-def _save(record: Indexing, sealed: dict[str, Any], decision: Decision, facts: Facts) -> None:
+def _mapping(organization_id: uuid.UUID, letter: dict[str, Any]) -> MappingVersion | None:
+    """Return the mapping of the letter, or None if it had none or the database lost it."""
+    sealed = letter.get("mapping")
+    versions = MappingVersion.objects.for_organization(organization_id)
+    return versions.filter(mapping__name=sealed["name"], digest=sealed["digest"]).first() if sealed else None
+
+
+def _save(
+    record: Indexing, sealed: dict[str, Any], decision: Decision, mapping: MappingVersion | None, facts: Facts
+) -> None:
     prevent_disposal(decision)
     notices = Notice.objects.for_organization(record.organization_id)
     notice = db.only(notices.select_for_update(of=("self",)).filter(pk=sealed["notice_id"]))
     if notice is None:
-        notice = _notice(record.organization_id, sealed, decision, facts)
+        notice = _notice(sealed, decision, mapping, facts)
     elif hasattr(notice, "approval"):  # given while the record was read
         return
     revision = _revision(notice, sealed, facts)
@@ -69,18 +79,19 @@ def _save(record: Indexing, sealed: dict[str, Any], decision: Decision, facts: F
     audit_trail.record("notice.restored", notice, RESTORER, revision=revision.number)
 
 
-def _notice(organization_id: uuid.UUID, sealed: dict[str, Any], decision: Decision, facts: Facts) -> Notice:
+def _notice(sealed: dict[str, Any], decision: Decision, mapping: MappingVersion | None, facts: Facts) -> Notice:
     """Save and return a notice without its words. Its deadline is computed again, without those of review requests."""
     letter, reference, replaced = sealed["letter"], sealed["recipient"]["reference"], sealed.get("supersedes")
-    rows = Notice.objects.for_organization(organization_id)
+    rows = Notice.objects.for_organization(decision.organization_id)
     if replaced and rows.filter(supersedes=replaced).exclude(state=Notice.State.WITHDRAWN).exists():
         raise NewVersionExists("A new version of the notice that it replaces was made: withdraw that one.")
     pack = packs().get(letter["pack"]["id"])
     strictest = deadlines.compute(pack, facts, received_at=decision.received_at)[:1] if pack else []
     return Notice.objects.create(
         id=uuid.UUID(sealed["notice_id"]),
-        organization_id=organization_id,
+        organization_id=decision.organization_id,
         decision=decision,
+        mapping=mapping,
         pack=letter["pack"]["id"],
         pack_version=letter["pack"]["version"],
         pack_digest=letter["pack"]["digest"],

@@ -113,7 +113,7 @@ def approve(
         NotApprovable, NotGranted, WrongApprover, OwnNotice, Unacknowledged: as in `approval_rules`.
         Fault: the record cannot be read.
     """
-    facts = selectors.facts_of(notice.decision)
+    facts = selectors.facts_for(notice)
     with transaction.atomic():
         prevent_disposal(notice.decision)  # a disposal might lock the replaced notice before this one
         locked = _locked(notice, caller)

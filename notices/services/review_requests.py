@@ -36,7 +36,7 @@ def request_review(*, notice: Notice, code: str, message: str = "", email: str =
     """
     _require_code(notice, code)
     now = timezone.now()
-    facts = selectors.facts_of(notice.decision)
+    facts = selectors.facts_for(notice)
     pack = selectors.pack_of(notice)
     received_at = notice.decision.received_at
     answers = deadlines.compute(pack, facts, received_at=received_at, requested_at=now, what="answer")

@@ -18,6 +18,7 @@ from notices import checklist, deadlines, drafting, follow_up, selectors
 from notices.content_limits import require_room
 from notices.errors import MissingReason, NewVersionExists, OtherRecipient, StaleRevision, WrongState
 from notices.letters import recipient as recipients
+from notices.mapped_facts import MappedFacts
 from notices.models import Contributor, Notice, NoticeRevision, ReviewRequest
 from notices.packs import Pack
 from notices.record_paths import Facts
@@ -57,6 +58,9 @@ def draft(
         if not follow_up.is_same_person(answers.notice.recipient, recipient):
             raise OtherRecipient(answers.pk)
     facts = selectors.facts_of(decision)
+    mapping = selectors.mapping_for(decision, facts)
+    if mapping:
+        facts = MappedFacts(facts, mapping)
     earlier = follow_up.earlier_letter(decision, answers)
     if earlier and not recipient:
         recipient = follow_up.addressee(earlier, answers)
@@ -74,6 +78,7 @@ def draft(
             pack=pack.id,
             pack_version=pack.version,
             pack_digest=pack.digest,
+            mapping=mapping,
             language=language,
             recipient=recipients.with_reference(recipient, facts.get("subject.reference")),
             created_by=str(caller.actor),
@@ -82,6 +87,8 @@ def draft(
         due += [(request.due_at, request.due_clock) for request in follow_up.requests_told_by(notice) if request.due_at]
         notice.due_at, notice.due_clock = min(due, key=itemgetter(0), default=(None, ""))
         _revise(notice, 1, proposal.content, {}, facts, caller, proposal.redaction)
+        if mapping and mapping.author_mail:
+            contributors.add_author_of_mapping(notice, mapping)
         contributors.add_authors(notice, [author for phrase in proposal.phrases for author in phrase.authors])
         audit_trail.record("notice.drafted", notice, caller.actor, pack=pack.id)
     return notice
@@ -115,7 +122,7 @@ def edit(
     """
     if not all(map(is_visible, (not_applicable or {}).values())):
         raise MissingReason("Say in words of each element why it does not apply.")
-    facts = selectors.facts_of(notice.decision)
+    facts = selectors.facts_for(notice)
     with transaction.atomic():
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
         locked.decision = notice.decision
@@ -175,7 +182,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
         NewVersionExists
         Fault: the record cannot be read.
     """
-    facts, pack = selectors.facts_of(notice.decision), selectors.pack_of(notice)
+    facts, pack = selectors.facts_for(notice), selectors.pack_of(notice)
     with transaction.atomic():
         prevent_disposal(notice.decision)  # a disposal locks the decision before the notice, too
         locked = Notice.objects.for_organization(caller.organization_id).locked(notice.pk)
@@ -190,6 +197,7 @@ def new_version(*, caller: Caller, notice: Notice) -> Notice:
             pack=pack.id,
             pack_version=pack.version,
             pack_digest=pack.digest,
+            mapping=locked.mapping,
             language=locked.language,
             recipient=locked.recipient,
             due_at=locked.due_at,

@@ -25,6 +25,7 @@ from custody.record_types import Indexing
 from custody.sealing.envelope import envelope
 from custody.selectors import Disposed
 from custody.services import Status, Submission, recall, store_records
+from decisions.models import MappingVersion
 from decisions.selectors import prevent_disposal, record_of
 from notices import checklist
 from notices.errors import OtherWordsSealed
@@ -173,6 +174,7 @@ def _letter(notice: Notice, approval: Approval) -> dict[str, Any]:
         "approved_at": rfc3339(approval.created_at),
         "authority": approval.authority,
         "pack": {"id": notice.pack, "version": notice.pack_version, "digest": notice.pack_digest},
+        **({"mapping": _mapping(notice.mapping)} if notice.mapping else {}),
         "content": content,
         "sources": paths,
         "field_proofs": [
@@ -193,3 +195,7 @@ def _review_code(notice: Notice) -> str:
     """Return the code in the letter that its reader needs to request a review: 40 bits, as XXXX-XXXX."""
     code = base64.b32encode(bytes.fromhex(token_hashing.digest("notices.review_code", str(notice.pk)))[:5]).decode()
     return f"{code[:4]}-{code[4:]}"
+
+
+def _mapping(version: MappingVersion) -> dict[str, Any]:
+    return {"name": version.mapping.name, "version": version.number, "digest": version.digest}

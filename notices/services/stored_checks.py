@@ -40,7 +40,7 @@ def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
         )
         if stored := _stored(notice, _digest(notice, revision, today)):
             return stored
-        case = selectors.case_of(notice, selectors.facts_in(fetched), phrasebook=phrasebook)
+        case = selectors.case_of(notice, selectors.facts_in(fetched, notice.mapping), phrasebook=phrasebook)
     until = check_results.holds_until(case)
     result = check_results.check(case, revision, is_open=notice.state in Notice.EDITABLE)
     digest, packed = _digest(notice, revision, _basis_of(case)), check_results.packed(result)
@@ -76,6 +76,7 @@ def _digest(notice: Notice, revision: NoticeRevision, basis: _Basis) -> str:
         "code": code_digest(),
         "record": [str(notice.decision_id), notice.decision.received_at.isoformat()],
         "revision": [revision.number, revision.content, revision.cited, revision.not_applicable],
+        "mapping": notice.mapping_id,
         "pack": [pack.digest, notice.pack_digest, notice.pack_version],
         "notice": [notice.state, notice.language, notice.recipient],
         "basis": basis,
