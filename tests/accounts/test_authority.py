@@ -132,6 +132,7 @@ UNGUARDED = {
         "accounts.services.lineage.maker",
         "notices.services.audit_trail.record",
         "notices.services.contributors.add",
+        "notices.services.contributors.add_author_of_mapping",
         "notices.services.contributors.add_authors",
         "notices.services.contributors.take_over",
         "notices.services.restoring.restore",
