@@ -32,11 +32,11 @@ def applicable(organization_id: uuid.UUID, identity: Identity, record: dict[str,
 
 def table(version: MappingVersion) -> Table:
     """Return the entries of a version, ready to be matched."""
-    return _table(version.pk)
+    return _table(version.pk, version.digest)
 
 
 @lru_cache(maxsize=256)
-def _table(version_id: int) -> Table:
-    """Return the table of a version, which never changes."""
+def _table(version_id: int, digest: str) -> Table:
+    """Return the table of a version. After a database restore, another version may get its id, with another digest."""
     rows = MappingVersion.objects.unscoped("the caller has the version already").values_list("entries", flat=True)
     return Table(map(Entry.model_validate, rows.get(pk=version_id)))
