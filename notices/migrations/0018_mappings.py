@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("decisions", "0007_mappings"),
+        ("decisions", "0008_mappings"),
         ("notices", "0017_deliveries_by_day"),
     ]
 

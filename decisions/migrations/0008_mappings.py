@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0017_wording"),
-        ("decisions", "0006_lists_of_any_size"),
+        ("decisions", "0007_values_of_filters"),
     ]
 
     operations = [
