@@ -138,6 +138,7 @@ if REDIS_URL:
     # A wake-up is only a hint, so a request does not retry sending it during a broker outage.
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 600, "max_retries": 0}
 else:
+    CELERY_BROKER_TRANSPORT = "config.folder_queue:Transport"
     (BROKER_DIR / "control").mkdir(mode=0o700, parents=True, exist_ok=True)
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR),
