@@ -16,6 +16,7 @@ COPY notices notices
 COPY connectors connectors
 COPY retention retention
 COPY templates templates
+COPY locale locale
 # The settings create a master key here. It wraps nothing and is discarded.
 RUN DATA_DIR=/build STATIC_ROOT=/app/static /venv/bin/python manage.py collectstatic --no-input
 # The running service is another user that cannot write here, so compile the modules now.

@@ -12,7 +12,7 @@ PYTHON := .venv/bin/python
 STAMP := .venv/installed
 DEV_STAMP := .venv/installed-dev
 
-.PHONY: run test check static install lint lock docs letters pictures bench services
+.PHONY: run test check static install lint lock docs messages letters pictures bench services
 
 # PDF letters need Pango. If it cannot be installed, everything else still works.
 run: install
@@ -62,6 +62,10 @@ docs: $(DEV_STAMP)
 	DATA_DIR=.cache/data $(PYTHON) -m docs.personal_data
 	DATA_DIR=.cache/data $(PYTHON) -m docs.record_fields
 	DATA_DIR=.cache/data $(PYTHON) manage.py pack_pages
+
+# Writes the strings of templates and code to locale/. Translations that are missing are then empty.
+messages: $(DEV_STAMP)
+	DATA_DIR=.cache/data $(PYTHON) -m tests.messages
 
 # Overwrites the corpus with the letters as drafted today. Read the diff before you commit it.
 letters: $(DEV_STAMP)

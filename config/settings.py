@@ -90,6 +90,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = True
+LOCALE_PATHS = [BASE_DIR / "locale"]
 
 TEMPLATES = [
     {
@@ -101,7 +102,8 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
+            "builtins": ["django.templatetags.i18n"],  # every template marks its text for the message catalogue
         },
     }
 ]

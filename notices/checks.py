@@ -2,6 +2,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from notices import packs
@@ -18,7 +19,7 @@ def packs_are_valid(**_: Any) -> list[CheckMessage]:
 
 @register()
 def languages_have_words(**_: Any) -> list[CheckMessage]:
-    """Report languages of packs without words for sentences, letter frame, public page, mails or warnings."""
+    """Report languages of packs without words for sentences, letter frame, mails, warnings or public page."""
     return [] if _problems() else [Error(f"{file} is missing.", id="notices.E002") for file in _missing()]
 
 
@@ -41,7 +42,11 @@ def _problems() -> Sequence[str]:
 
 def _missing() -> Iterator[str]:
     spoken = {packs.base_language(language) for pack in packs.packs().values() for language in pack.languages}
-    for part in ("localization", "letters", "public", "mails", "wording"):
+    for part in ("localization", "letters", "mails", "wording"):
         for language in sorted(spoken):
             if not (DIRECTORY / part / f"{language}.toml").is_file():
                 yield f"notices/{part}/{language}.toml"
+    for language in sorted(spoken - {"en"}):  # the language of the sources
+        catalogue = Path(language) / "LC_MESSAGES" / "django.mo"
+        if not any((Path(folder) / catalogue).is_file() for folder in settings.LOCALE_PATHS):
+            yield f"locale/{catalogue}"

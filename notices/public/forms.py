@@ -1,8 +1,7 @@
 from typing import Any
 
 from django import forms
-
-from notices.public.page_texts import Words
+from django.utils.translation import gettext_lazy as _
 
 _MAX_MESSAGE = 4000
 
@@ -18,23 +17,29 @@ class CodeForm(forms.Form):
     """The code from the letter, as evidence that its reader has the letter."""
 
     code = forms.CharField(
+        label=_("Code from your letter"),
+        help_text=_("It is in the box at the end of the letter, such as 4F7K-Q2MD."),
         max_length=64,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+        error_messages={"required": _("Enter the code from your letter.")},
     )
-
-    def __init__(self, *args: Any, words: Words) -> None:
-        super().__init__(*args)
-        for name, field in self.fields.items():
-            field.label, field.help_text = words[f"ask_{name}"], words[f"ask_{name}_help"]
-        self.fields["code"].error_messages["required"] = words["ask_code_missing"]
 
 
 class ReviewForm(CodeForm):
     """A person's request for human review of the decision."""
 
-    message = _Lines(required=False, max_length=_MAX_MESSAGE, widget=forms.Textarea(attrs={"rows": 6}))
-    email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
-
-    def __init__(self, *args: Any, words: Words) -> None:
-        super().__init__(*args, words=words)
-        self.fields["email"].error_messages["invalid"] = words["ask_email_wrong"]
+    message = _Lines(
+        label=_("Your message (optional)"),
+        help_text=_("What should they know? At most 4,000 characters."),
+        required=False,
+        max_length=_MAX_MESSAGE,
+        widget=forms.Textarea(attrs={"rows": 6}),
+    )
+    email = forms.EmailField(
+        label=_("Email address (optional)"),
+        help_text=_("We use it to confirm your request and to answer you."),
+        required=False,
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+        error_messages={"invalid": _("This does not look like an email address.")},
+    )

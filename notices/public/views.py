@@ -6,6 +6,7 @@ from babel import Locale
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -22,7 +23,6 @@ from notices.packs import base_language
 from notices.public import code_limits
 from notices.public.forms import CodeForm, ReviewForm
 from notices.public.html_digest import html_digest
-from notices.public.page_texts import words
 
 log = structlog.get_logger("letters")
 
@@ -41,12 +41,12 @@ def letter(request: HttpRequest, address: str) -> HttpResponse:
         notice = selectors.published(address.lower())
     except NotFound:
         return _unknown(request)
-    with translation.override(language_of(notice.language)):  # for Django's own form errors
+    with translation.override(language_of(notice.language)):
         if notice.disposed_at:
             return _disposed(request, notice)
         if not _takes_requests(notice):
             return _letter(request, notice, None, status=409 if request.method == "POST" else 200)
-        form = ReviewForm(request.POST if request.method == "POST" else None, words=words(notice.language))
+        form = ReviewForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
             return _ask_for_review(request, notice, form)
         return _letter(request, notice, form, status=422 if form.errors else 200)
@@ -66,7 +66,7 @@ def standing(request: HttpRequest, address: str) -> HttpResponse:
     if notice.disposed_at or not _offers_review(notice):
         return redirect("letter", notice.address)
     with translation.override(language_of(notice.language)):
-        form = CodeForm(request.POST if request.method == "POST" else None, words=words(notice.language))
+        form = CodeForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
             return _show_standing(request, notice, form)
         return _ask_for_code(request, notice, form, status=422 if form.errors else 200)
@@ -79,8 +79,7 @@ def _show_standing(request: HttpRequest, notice: Notice, form: CodeForm) -> Http
     except (WrongCode, TooManyTries, Fault) as error:
         return _ask_for_code(request, notice, form, **_refusal(notice, form, error))
     if asked is None:
-        sentences = words(notice.language)
-        form.add_error(None, sentences["status_none"])
+        form.add_error(None, _("No review has been requested with this letter yet."))
         return _ask_for_code(request, notice, form, status=404)
     return _answer(request, "request", {**_frame(notice), **_request(asked), "state": asked.state})
 
@@ -111,13 +110,24 @@ def _ask_for_review(request: HttpRequest, notice: Notice, form: ReviewForm) -> H
 
 def _refusal(notice: Notice, form: CodeForm | ReviewForm, error: WrongCode | TooManyTries | Fault) -> dict[str, Any]:
     """Add the error to the form. Return the status of the answer, and when to retry."""
-    sentences = words(notice.language)
     if isinstance(error, WrongCode):
-        form.add_error("code", sentences["wrong_code"])
-        return {"status": 422}
-    if isinstance(error, Fault):
+        form.add_error(
+            "code", _("That code does not match this letter. The code is in the box at the end of the letter.")
+        )
+    elif isinstance(error, TooManyTries):
+        form.add_error(
+            None,
+            _("The code was wrong too often. Wait an hour, then send it again. What you typed is still here."),
+        )
+    else:
         log.error("a request for review cannot be read or kept", notice=str(notice.pk), exc_info=error)
-    form.add_error(None, sentences["fault"] if isinstance(error, Fault) else sentences["too_many_tries"])
+        form.add_error(
+            None,
+            _(
+                "The service does not work at the moment, and nothing was done. Try again in a few minutes. "
+                "What you typed is still here."
+            ),
+        )
     return {"status": error.status, "retry_after": error.retry_after}
 
 
@@ -200,7 +210,6 @@ def _html_digest(notice: Notice) -> str:
 def _frame(notice: Notice) -> dict[str, Any]:
     return {
         "language": language_of(notice.language),
-        "words": words(notice.language),
         "organization": notice.organization.name,
         "address": notice.address,
     }
@@ -216,7 +225,9 @@ def _request(asked: ReviewRequest) -> dict[str, str | None]:
 
 
 def _unknown(request: HttpRequest) -> HttpResponse:
-    return _answer(request, "unknown", {}, status=404)
+    return _answer(
+        request, "unknown", {"languages": sorted(languages(), key=lambda code: (code != "en", code))}, status=404
+    )
 
 
 def _answer(

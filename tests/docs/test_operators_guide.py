@@ -6,7 +6,6 @@ from docs.walk import DECISION
 from notices.back_office.actions import ACTIONS
 from notices.forms import FieldNames, SettingsForm
 from notices.phrasebook_csv import COLUMNS
-from notices.public.page_texts import words
 from tests.docs.documents import section, text
 
 GUIDE = "docs/operators-guide.md"
@@ -33,7 +32,8 @@ def test_the_guide_and_the_pages_use_the_same_names_for_lists_and_groups():
 
 def test_the_guide_names_the_states_of_a_waiting_request():
     assert "*to be told*" in text(GUIDE)
-    assert words("en")["status"] in text(GUIDE)
+    assert "Check your request" in text(GUIDE)
+    assert "Check your request" in text("templates/notices/public_request.html")
 
 
 def test_the_guides_row_of_the_phrasebook_has_all_columns():

@@ -427,7 +427,7 @@ def test_ambiguous_conditions_are_refused(words: str):
 
 # ── languages ──
 
-_PARTS = ("localization", "letters", "public", "mails", "wording")
+_PARTS = ("localization", "letters", "mails", "wording")
 
 
 @pytest.mark.parametrize("part", _PARTS)
@@ -438,3 +438,11 @@ def test_an_incomplete_language_stops_the_start(monkeypatch, tmp_path: Path, par
     assert checks.languages_have_words() == []
     (tmp_path / part / "fr.toml").unlink()
     assert [error.msg for error in checks.languages_have_words()] == [f"notices/{part}/fr.toml is missing."]
+
+
+def test_a_language_without_a_catalogue_for_its_pages_stops_the_start(settings, tmp_path: Path):
+    shutil.copytree(CHECKOUT / "locale", tmp_path / "locale")
+    settings.LOCALE_PATHS = [tmp_path / "locale"]
+    assert checks.languages_have_words() == []
+    (tmp_path / "locale/fr/LC_MESSAGES/django.mo").unlink()
+    assert [error.msg for error in checks.languages_have_words()] == ["locale/fr/LC_MESSAGES/django.mo is missing."]
