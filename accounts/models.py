@@ -73,9 +73,14 @@ class User(AbstractBaseUser):
         return self.email
 
     @cached_property  # a page asks several times, and each request loads its own User
+    def loaded_memberships(self) -> list["Member"]:
+        """Return the person's memberships with their organizations, oldest first."""
+        return list(self.memberships.select_related("organization").order_by("pk"))
+
+    @property
     def is_staff(self) -> bool:
         """Whether the back office lets this person in. Their role decides what they see there."""
-        return self.is_superuser or self.memberships.exists()
+        return self.is_superuser or bool(self.loaded_memberships)
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
         return self.is_superuser

@@ -120,7 +120,7 @@ def current_member(request: HttpRequest) -> Member | None:
 
 
 def _membership(user: User, chosen: str | None, only: str | None) -> Member | None:
-    memberships = sorted(user.memberships.select_related("organization"), key=lambda member: member.pk)
+    memberships = user.loaded_memberships
     default = None if only or (chosen and user.is_superuser) else next(iter(memberships), None)
     return next((member for member in memberships if str(member.organization_id) == chosen), default)
 
@@ -145,10 +145,12 @@ def organizations(request: HttpRequest) -> list[Organization]:
         return []
     known: list[Organization] | None = request.__dict__.get("_organizations")
     if known is None:
-        rows = Organization.objects.order_by("name", "pk")
-        if only := request.session.get(SESSION_ONLY):
-            rows = rows.filter(pk=only)
-        known = list(rows if runs_the_platform(request) else rows.filter(members__user=request.user))
+        if runs_the_platform(request):
+            known = list(Organization.objects.order_by("name", "pk"))
+        else:
+            only = request.session.get(SESSION_ONLY)
+            own = [member.organization for member in request.user.loaded_memberships]
+            known = sorted((row for row in own if only in (None, str(row.pk))), key=lambda row: (row.name, row.pk))
         request.__dict__["_organizations"] = known
     return known
 
