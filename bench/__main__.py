@@ -23,9 +23,9 @@ from tests.throwaway import DURABLE, postgresql
 
 PARTS = (
     "ingest", "sqlite", "filesystem", "bulk", "growth", "growth_5m", "drafting", "connectors", "clouds", "back_office",
-    "back_office_sqlite", "retention", "footprint",
+    "back_office_sqlite", "back_office_sqlite_1m", "retention", "footprint",
 )  # fmt: skip
-_ON_SQLITE = {"sqlite", "back_office_sqlite"}
+_ON_SQLITE = {"sqlite", "back_office_sqlite", "back_office_sqlite_1m"}
 
 
 def main(*parts: str) -> None:

@@ -3,12 +3,15 @@ queries of its pages, for one member."""
 
 import statistics
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts import audit, services
+from accounts.models import Organization
+from bench import row_copies
 from bench.growth_rows import add_audit_events, fill
 from bench.pages import TimedClient, percentile, signed_in
 from bench.report import Figure
@@ -24,10 +27,32 @@ OWNER = "owner@back-office.example"
 
 
 def measure() -> Iterator[Figure]:
+    yield from with_rows(Rows(DECISIONS, NOTICES))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of an organization: `copies` more of each decision, by SQL, on SQLite alone."""
+
+    decisions: int
+    notices: int
+    copies: int = 0
+
+    def fill(self, organization: Organization) -> Notice:
+        """Add the rows, and return a notice about a decision in custody."""
+        notice = fill(organization, decisions=self.decisions, notices=min(self.notices, self.decisions // 2))
+        if self.copies:
+            row_copies.copy_decisions(organization, self.copies)
+            row_copies.add_audit_events(organization, AUDIT_EVENTS)
+        else:
+            add_audit_events(notice, AUDIT_EVENTS - 3 * self.notices)  # `fill` adds three for each notice
+        return notice
+
+
+def with_rows(rows: Rows) -> Iterator[Figure]:
     """Fill an organization and request each page."""
     organization = services.create_organization(name="Back Office", owner_email=OWNER, actor=audit.SYSTEM)
-    notice = fill(organization, decisions=DECISIONS, notices=min(NOTICES, DECISIONS // 2))
-    add_audit_events(notice, AUDIT_EVENTS - 3 * NOTICES)  # `fill` adds three for each notice
+    notice = rows.fill(organization)
     pages = dict(_pages(notice))
     with WebServer() as server, progress("Pages", len(pages)) as advance:
         browser = signed_in(OWNER)
@@ -56,6 +81,7 @@ def _pages(notice: Notice) -> Iterator[tuple[str, str]]:
     yield "decisions", decisions
     yield "decisions, one by its id", f"{decisions}?q={notice.decision.decision_id}"
     yield "decisions, by the beginning of an id", f"{decisions}?q=loan-77"
+    yield "decisions, by the beginning of most ids", f"{decisions}?q=loan"
     yield "decisions, of an action", f"{decisions}?action=approved"
     yield "a decision with its record", f"{decisions}{notice.decision_id}/change/"
     yield "queue of notices", queue

@@ -7,6 +7,7 @@ A second call adds rows, so one organization can be measured at several sizes.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import cycle
 from operator import attrgetter
 from typing import Any
@@ -171,7 +172,7 @@ def _create(rows: Iterable[Model]) -> None:
 
 
 def _copy(rows: Sequence[Model]) -> None:
-    """Insert rows with COPY, five times as fast as `bulk_create`."""
+    """Insert rows with COPY or a prepared statement, several times as fast as `bulk_create`."""
     if not rows:
         return
     table, fields = rows[0]._meta.db_table, rows[0]._meta.concrete_fields
@@ -181,4 +182,8 @@ def _copy(rows: Sequence[Model]) -> None:
             for row in rows:
                 copy.write_row(values(row))
     else:
-        _create(rows)
+        prepare = [partial(field.get_db_prep_save, connection=connection) for field in fields]
+        prepared = ([convert(value) for convert, value in zip(prepare, values(row), strict=True)] for row in rows)
+        with connection.cursor() as cursor:
+            places = ", ".join(["%s"] * len(fields))
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", prepared)
