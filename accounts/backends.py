@@ -15,7 +15,9 @@ class MemberBackend(BaseBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """Return an active person with their memberships, in one query unless they have none."""
-        rows = Member.objects.unscoped("those of one person").filter(user=user_id).select_related("user", "organization")
+        rows = (
+            Member.objects.unscoped("those of one person").filter(user=user_id).select_related("user", "organization")
+        )
         memberships = list(rows.order_by("pk"))
         user = memberships[0].user if memberships else db.only(User.objects.filter(pk=user_id))
         if user is None or not user.is_active:

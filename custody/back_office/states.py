@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.back_office import Need, capped_count, may_look
+from accounts.back_office import Need, capped_counts, may_look
+from accounts.back_office.lists import MAX_ROWS
 from accounts.models import Organization
 from accounts.roles import Permission
 from custody.models import Damage, Entry, Inspection
@@ -32,9 +33,11 @@ class State:
 
 
 def state_of(organization: Organization) -> State:
-    """Return the state, from five queries that count no further than lists do."""
+    """Return the state, from two queries that count no further than lists do."""
     queued, waiting, stored = (_in_state(organization, state) for state in _ON_THE_WAY)
-    return State(capped_count(queued), _oldest(queued), capped_count(waiting), _oldest(waiting), capped_count(stored))
+    counts = capped_counts([queued, waiting, stored], MAX_ROWS)
+    since = Organization.objects.values_list(_oldest(queued), _oldest(waiting)).get(pk=organization.pk)
+    return State(counts[0], since[0], counts[1], since[1], counts[2])
 
 
 def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
@@ -80,5 +83,5 @@ def _in_state(organization: Organization, state: Entry.State) -> QuerySet[Entry]
     return Entry.objects.for_organization(organization).filter(state=state)
 
 
-def _oldest(entries: QuerySet[Entry]) -> datetime | None:
-    return entries.order_by("received_at").values_list("received_at", flat=True).first()
+def _oldest(entries: QuerySet[Entry]) -> Subquery:
+    return Subquery(entries.order_by("received_at").values("received_at")[:1])
