@@ -49,7 +49,7 @@ def outlook(newest: Policy, verdict: Verdict, now: datetime) -> Outlook:
         newest: the current version of the policy.
         verdict: on the family, under the current version.
     """
-    in_force = rules.policy_in_force(newest.organization_id, daily=True)
+    in_force = rules.in_force(newest, daily=True)
     outlooks = [_under(in_force, verdict, now, begins_at=None)] if in_force else []
     if in_force is None or in_force.number != newest.number:
         outlooks.append(_under(newest, verdict, now, begins_at=newest.begins_at or now + rules.NOTICE))

@@ -95,19 +95,25 @@ def newest_days(organization_id: uuid.UUID) -> int | None:
 
 
 def policy_in_force(organization_id: uuid.UUID, *, daily: bool) -> Policy | None:
-    """Return the policy for disposals, or None if nothing may be disposed of.
+    """Return the policy for disposals, or None if nothing may be disposed of. See `in_force`."""
+    current = newest(organization_id)
+    return in_force(current, daily=daily) if current else None
+
+
+def in_force(current: Policy, *, daily: bool) -> Policy | None:
+    """Return the policy for disposals, given the current version.
 
     Args:
         daily: True for the daily run. It follows a shorter policy only a week after owners got the mail, and never if
             the policy was replaced before. A person at the command line sees the count first, and uses the newest.
     """
-    current = newest(organization_id)
-    if current is None or not daily:
+    now = timezone.now()
+    if not daily or (current.begins_at and current.begins_at <= now):
         return current
-    rows = Policy.objects.for_organization(organization_id)
+    rows = Policy.objects.for_organization(current.organization_id)
     later = rows.filter(number__gt=OuterRef("number"), created_at__lt=OuterRef("begins_at"))
     replaced = Q(Exists(later), shortens=True)  # a longer policy begins when it is made, even if the clock goes back
-    begun = rows.filter(begins_at__lte=timezone.now()).exclude(replaced).order_by("-number").first()
+    begun = rows.filter(begins_at__lte=now).exclude(replaced).order_by("-number").first()
     return max(current, begun, key=lambda policy: policy.days) if begun else None
 
 
@@ -116,25 +122,40 @@ def cutoff(policy: Policy, now: datetime) -> datetime:
     return now - timedelta(days=policy.days)
 
 
-def evaluate(asked: Families, policy: Policy, now: datetime) -> dict[uuid.UUID, Verdict]:
-    """Return the verdict on each family. Families without remaining records have none."""
+def evaluate(
+    asked: Families, policy: Policy, now: datetime, *, obstacles_of_all: bool = True
+) -> dict[uuid.UUID, Verdict]:
+    """Return the verdict on each family. Families without remaining records have none.
+
+    Args:
+        obstacles_of_all: whether verdicts name the obstacles also while the policy or a law keeps the family.
+    """
     counts_from = families.counts_from(asked)
     known = Families(asked.organization_id, list(counts_from))
-    floors, obstacles, holds = families.floors(known), families.obstacles(known), holds_on(known)
+    floors, holds = _longest_floors(known, policy), holds_on(known)
+    begins = {root: days_after(since, (floors[root] or policy).days) for root, since in counts_from.items()}
+    checked = [root for root in known.roots if obstacles_of_all or begins[root] <= now]
+    obstacles = families.obstacles(Families(known.organization_id, checked)) if checked else {}
     verdicts_by_root = {}
     for root, since in counts_from.items():
-        longest = max(floors[root], key=lambda floor: floor.days, default=None)
-        floor = longest if longest and longest.days > policy.days else None
-        ends, disposed_from = days_after(since, policy.days), days_after(since, (floor or policy).days)
+        ends, sentences = days_after(since, policy.days), obstacles.get(root, [])
         verdicts_by_root[root] = Verdict(
-            reason=_reason(now, ends, disposed_from, holds[root], obstacles[root]),
+            reason=_reason(now, ends, begins[root], holds[root], sentences),
             counts_from=since,
-            disposed_from=disposed_from,
-            floor=floor,
+            disposed_from=begins[root],
+            floor=floors[root],
             holds=tuple(hold.number for hold in holds[root]),
-            obstacles=tuple(obstacles[root]),
+            obstacles=tuple(sentences),
         )
     return verdicts_by_root
+
+
+def _longest_floors(known: Families, policy: Policy) -> dict[uuid.UUID, Floor | None]:
+    """Return the law that keeps each family longest, if longer than the policy."""
+    longest = {
+        root: max(floors, key=lambda floor: floor.days, default=None) for root, floors in families.floors(known).items()
+    }
+    return {root: floor if floor and floor.days > policy.days else None for root, floor in longest.items()}
 
 
 def verdicts(organization_id: uuid.UUID, policy: Policy, now: datetime) -> Iterator[dict[uuid.UUID, Verdict]]:
@@ -166,11 +187,14 @@ def days_after(since: datetime, days: int) -> datetime:
 def holds_on(asked: Families) -> dict[uuid.UUID, list[Hold]]:
     """Return the holds on each family: by its root, or by a filter that one of its decisions matches."""
     by_root: dict[uuid.UUID, list[Hold]] = {root: [] for root in asked.roots}
-    in_force = holds_in_force(asked.organization_id).order_by("number")
-    for hold in in_force.filter(root__in=asked.roots):
+    candidates = holds_in_force(asked.organization_id).filter(Q(root__in=asked.roots) | Q(root=None))
+    by_filter = []
+    for hold in candidates.order_by("number"):
         if hold.root:
             by_root[hold.root].append(hold)
-    for batch in hold_batches(in_force.filter(root=None)):
+        else:
+            by_filter.append(hold)
+    for batch in hold_batches(by_filter):
         if len(batch) > 1 and not chains(asked).filter(covered_by(batch)).exists():
             continue
         for hold in batch:

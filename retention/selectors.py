@@ -85,15 +85,19 @@ def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list
     return list(rows.filter(number__in=numbers).order_by("number")) if numbers else []
 
 
-def policy_and_verdict(decision: Decision) -> tuple[Policy | None, Verdict]:
+def policy_and_verdict(decision: Decision, *, obstacles_of_all: bool = True) -> tuple[Policy | None, Verdict]:
     """Return the current policy, and the verdict on a decision's family. Without a policy, MAX_DAYS apply.
+
+    Args:
+        obstacles_of_all: as for `rules.evaluate`.
 
     Raises:
         DecisionNotFound: it was disposed of just now.
     """
     policy, root = rules.newest(decision.organization_id), decision.first_id or decision.pk
     asked = Families(decision.organization_id, [root])
-    verdict = rules.evaluate(asked, policy or Policy(days=MAX_DAYS), timezone.now()).get(root)
+    applied, now = policy or Policy(days=MAX_DAYS), timezone.now()
+    verdict = rules.evaluate(asked, applied, now, obstacles_of_all=obstacles_of_all).get(root)
     if verdict is None:
         raise DecisionNotFound
     return policy, verdict

@@ -40,7 +40,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
 
 def panel(request: HttpRequest, decision: Decision) -> Panel:
     """Return the line about retention in a decision's summary."""
-    policy, verdict = selectors.policy_and_verdict(decision)
+    policy, verdict = selectors.policy_and_verdict(decision, obstacles_of_all=False)
     expected = outlook(policy, verdict, timezone.now()) if policy else None
     context = {
         "sentence": expected or "Kept indefinitely: there is no retention policy",
