@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, QuerySet
+from django.db.models import F, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -26,6 +26,7 @@ from accounts.back_office import (
     tick_opened,
 )
 from accounts.roles import Permission
+from config import db
 from config.errors import Fault
 from config.http.json_responses import JSON
 from config.words import in_words
@@ -42,6 +43,12 @@ from decisions.review_records import ReviewRecord
 from decisions.selectors import disposals, history, of_kind, record_of
 
 _NUMBER = re.compile("[0-9]{1,9}")
+_REVIEWS = Prefetch(
+    "reconsiderations",
+    Decision.objects.unscoped("those of a decision, in its organization")
+    .only("first", "decision_id", "action", "review_outcome")
+    .order_by("received_at", "pk"),
+)
 
 
 class Kind(admin.SimpleListFilter):
@@ -88,11 +95,20 @@ class DecisionAdmin(OrDisposed):
         """Order newest first, by the time that the filter uses."""
         return ("-decided_at", "-pk") if _is_by_decision(request) else self.ordering
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Decision | None:
+        """Return a decision with the rows that its page shows."""
+        wanted = _uuid(object_id)
+        rows = self.get_queryset(request).select_related("record", "reconsiders", "first")
+        return db.only(rows.filter(pk=wanted)) if wanted else None
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str
     ) -> tuple[QuerySet[Decision], bool]:
-        """Add the current action to every list, and search if there is a search term."""
-        rows, term = queryset.with_current(), search_term.strip()  # type: ignore[attr-defined]
+        """Add the reconsiderations of a page's rows to every list, and search if there is a search term.
+
+        The query of `with_current` would read those of every match, before it sorts them.
+        """
+        rows, term = queryset.prefetch_related(_REVIEWS), search_term.strip()
         if not term:
             return rows, False
         record_id = _uuid(term)
@@ -108,6 +124,7 @@ class DecisionAdmin(OrDisposed):
 
     @admin.display(description="current action")
     def current(self, row: Decision) -> str:
+        row.take_current(row.reconsiderations.all())  # type: ignore[arg-type]
         return in_words(row.current_action or "-")
 
     def get_urls(self) -> list[URLPattern]:
@@ -124,7 +141,7 @@ class DecisionAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            page = self._page(request, self._decision(request, object_id))
+            page = self._page(request, self.get_row(request, object_id))
         except Disposed as gone:
             return page_of(gone)
         tick_opened(request)
@@ -145,7 +162,7 @@ class DecisionAdmin(OrDisposed):
 
     def reconsider(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Show the form. Record a review, and show the decision with the salts of the reviewer's texts."""
-        decision = self._decision(request, pk)
+        decision = self.get_row(request, pk)
         if request.method != "POST":
             return self._form_page(request, decision)
         operator = caller(request, Permission.RECONSIDER)
@@ -166,15 +183,15 @@ class DecisionAdmin(OrDisposed):
         except Fault as error:  # the page keeps the operator's entries
             form.add_error(None, error.sentence)
             return self._form_page(request, decision, form, status=error.status)
-        return self._page(request, self._decision(request, pk), record)
+        return self._page(request, self.get_row(request, pk), record)
 
     def record(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Download the record, byte for byte as it was received."""
-        decision = self._decision(request, pk)
+        decision = self.get_row(request, pk)
         return _download(f"record-{decision.pk}.json", custody.opened(record_of(decision)).payload)
 
     def receipt(self, request: HttpRequest, pk: str) -> HttpResponse:
-        decision = self._decision(request, pk)
+        decision = self.get_row(request, pk)
         shown = presenters.receipt(decision.decision_id, custody.receipt(record_of(decision)))
         return _download(f"receipt-{decision.pk}.json", json.dumps(shown, ensure_ascii=False).encode())
 
@@ -203,11 +220,6 @@ class DecisionAdmin(OrDisposed):
             bars=[{"group": g, "y": 34 * n, "width": round(400 * g.overturn_rate)} for n, g in enumerate(groups)],
             height=max(34 * len(groups), 1),
         )
-
-    def _decision(self, request: HttpRequest, pk: str) -> Decision:
-        row = self.get_row(request, pk)
-        rows = Decision.objects.for_organization(row.organization_id)
-        return rows.select_related("record", "reconsiders", "first").get(pk=row.pk)
 
     def _page(
         self, request: HttpRequest, decision: Decision, review_record: ReviewRecord | None = None
@@ -248,7 +260,8 @@ class DecisionAdmin(OrDisposed):
     def _payload(self, request: HttpRequest, decision: Decision) -> bytes | None:
         """Return the record. If it cannot be read, add a message that says why."""
         try:
-            return custody.opened(record_of(decision)).payload
+            decision.fetched = custody.fetched(record_of(decision))
+            return decision.fetched.open().payload
         except Fault as error:
             messages.error(request, error.sentence)
             return None

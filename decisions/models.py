@@ -2,7 +2,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
@@ -15,6 +15,9 @@ from custody.models import Entry
 from decisions.mapping.models import Mapping, MappingVersion
 
 __all__ = ["Decision", "Mapping", "MappingVersion", "Reconsideration"]
+
+if TYPE_CHECKING:
+    from custody.selectors import Fetched
 
 MAX_DECISION_ID = 256
 
@@ -96,6 +99,9 @@ class Decision(models.Model):
     current_action: str | None
     latest_reconsideration: str | None
     latest_outcome: str | None
+
+    fetched: "Fetched | None" = None
+    """The sealed record, if this page or call has fetched it from its vault."""
 
     objects = DecisionManager()
     with_disposed = DecisionQuerySet.as_manager()
