@@ -116,13 +116,17 @@ def unnotified_requests(decision: Decision) -> list[UnnotifiedRequest]:
     ]
 
 
-def deadlines_of(notice: Notice, own: Sequence[Deadline]) -> list[Deadline]:
+def deadlines_of(
+    notice: Notice, own: Sequence[Deadline], answers: Sequence[ReviewRequest] | None = None
+) -> list[Deadline]:
     """Return the deadlines of a notice, with those of the requests that it answers, soonest first.
 
     Args:
         own: the deadlines of its pack.
+        answers: of `requests_told_by`, if already read.
     """
-    asked = [deadline for request in requests_told_by(notice) for deadline in _answer_deadlines(request)]
+    answers = requests_told_by(notice) if answers is None else answers
+    asked = [deadline for request in answers for deadline in _answer_deadlines(request)]
     return sorted([*own, *asked], key=lambda deadline: deadline.due_at)
 
 

@@ -52,7 +52,7 @@ _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision
 
 def facts_of(decision: Decision, mapping: MappingVersion | None = None) -> Facts:
     """Read the record behind a decision from custody, with a mapping if given. Raises Fault if it cannot be read."""
-    return facts_in(custody.fetched(record_of(decision)), mapping)
+    return facts_in(decision.fetched or custody.fetched(record_of(decision)), mapping)
 
 
 def facts_for(notice: Notice) -> Facts:
@@ -79,14 +79,21 @@ def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     return row.settled() if row else NoticeSettings(organization_id=organization_id)
 
 
+def settings_for(notice: Notice) -> NoticeSettings:
+    """Return the settings of a notice's organization, or the defaults. Those of `notice` come with the notice."""
+    try:
+        return notice.organization.notice_settings.settled()
+    except NoticeSettings.DoesNotExist:
+        return NoticeSettings(organization_id=notice.organization_id)
+
+
 def offered_packs(decision: Decision) -> fitting.Offer:
     """Return the packs for a notice about a decision, the fitting ones first.
 
     For a reconsideration, the record of the first decision shows which packs fit.
     """
-    rows = Decision.objects.for_organization(decision.organization_id).select_related("record")
     try:
-        record = facts_of(rows.get(pk=decision.first_id or decision.pk)).get
+        record = facts_of(decision.first or decision).get
     except Fault:  # without a record, no pack is excluded
         return fitting.offer(packs().values(), lambda path: None)
     return fitting.offer(packs().values(), record)
@@ -122,7 +129,9 @@ def phrasebook_of(
 
 
 def current_revision(notice: Notice) -> NoticeRevision:
-    """Return the current revision of a notice."""
+    """Return the current revision of a notice. An approval ends editing, so its revision stays the current one."""
+    if notice.state in Notice.FINISHED and hasattr(notice, "approval"):
+        return notice.approval.revision
     return notice.revisions.order_by("-number")[0]
 
 
@@ -148,7 +157,7 @@ def case_of(
     pack, facts = pack_of(notice), facts.in_language(notice.language)
     if redaction is None:
         if phrasebook is None:
-            phrasebook = phrasebook_of(notice.organization_id, notice.language)
+            phrasebook = phrasebook_of(notice.organization_id, notice.language, settings_for(notice))
         redaction = redaction_of(facts, pack, phrasebook)
     return checklist.Case(
         facts=facts,
@@ -184,8 +193,8 @@ def delivered_at(notice: Notice) -> datetime | None:
     """Return the time of the notice's first delivery that did not come back."""
     if notice.state in Notice.UNSENT:
         return None
-    valid = notice.deliveries.filter(delivered_at__isnull=False, returned_at=None)
-    return valid.order_by("delivered_at").values_list("delivered_at", flat=True).first()
+    valid = (row.delivered_at for row in notice.deliveries.all() if row.delivered_at and not row.returned_at)
+    return min(valid, default=None)
 
 
 def mail_waits(notice: Notice) -> bool:
@@ -300,11 +309,12 @@ def published(address: str) -> Notice:
 def _complete(notices: NoticeQuerySet) -> NoticeQuerySet:
     """Add the rows that a letter and a checklist need.
 
-    Rows that most notices lack come in separate statements: PostgreSQL takes longer to plan one join of all these
-    tables than to run them all.
+    The approved revision and the sealed record come when they are read: PostgreSQL takes longer to plan one join of
+    all these tables than to run them all.
     """
-    notices = notices.select_related("organization", "decision__record", "approval", "sealed")
-    return notices.prefetch_related("approval__revision", "sealed__record", "holder__user")
+    return notices.select_related(
+        "organization__notice_settings", "decision__record", "approval", "sealed", "holder__user"
+    )
 
 
 def review_requests(organization_id: uuid.UUID, query: ReviewRequestQuery) -> QuerySet[ReviewRequest]:

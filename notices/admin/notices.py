@@ -4,6 +4,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -14,12 +15,11 @@ from django.utils.translation import get_language_info
 from pydantic import ValidationError
 
 from accounts import selectors as accounts
-from accounts.back_office import caller
+from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
 from config import db
 from config.errors import NotFound
-from custody.back_office.disposal_pages import OrDisposed, page_of
-from custody.models import Disposal
+from custody.back_office.disposal_pages import page_of
 from custody.selectors import Disposed
 from decisions.models import Decision
 from notices import follow_up, selectors, services
@@ -40,7 +40,7 @@ _UNNAMED = "Look at the notice again: the page did not say which revision it sho
 
 
 @admin.register(Notice)
-class NoticeAdmin(OrDisposed):
+class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
@@ -108,21 +108,9 @@ class NoticeAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            return self._review(request, self._notice(request, object_id))
+            return self._shown(request, self._notice(request, object_id))
         except Disposed as gone:
             return page_of(gone)
-
-    def disposal_of(self, request: HttpRequest, pk: object) -> Disposal | None:
-        """Return the disposal of the notice's decision, if any."""
-        organization = accounts.current_organization(request)
-        try:
-            if organization:
-                selectors.notice(organization.pk, str(pk))
-        except Disposed as gone:
-            return gone.disposal
-        except NotFound:
-            pass
-        return None
 
     def draft(self, request: HttpRequest, decision: str) -> HttpResponse:
         """Draft a notice about a decision of the organization, from a page of the back office.
@@ -198,7 +186,7 @@ class NoticeAdmin(OrDisposed):
         against = review_page.reason_against_editing(request, notice)
         if request.method != "POST":
             if against:
-                return self._review(request, notice, against)
+                return self._shown(request, notice, against)
             return self._editor(request, Editor(notice, page=request.GET.get("page", "")))
         editor = Editor(notice, request.POST, request.POST.get("page", ""))
         if against:
@@ -239,8 +227,16 @@ class NoticeAdmin(OrDisposed):
         return self._review(request, notice, reason.sentence, reason.status)
 
     def _notice(self, request: HttpRequest, pk: Any) -> Notice:
-        row = self.get_row(request, pk)
-        return selectors.notice(row.organization_id, str(row.pk))
+        """Return a notice of the organization. Raises as `get_row`, and Disposed."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        organization = accounts.current_organization(request)
+        try:
+            if organization:
+                return selectors.notice(organization.pk, str(pk))
+        except NotFound:
+            pass
+        raise Http404
 
     def _review(
         self,
@@ -250,15 +246,25 @@ class NoticeAdmin(OrDisposed):
         status: int = 409,
         entered: Mapping[str, ActionForm] = MappingProxyType({}),
     ) -> HttpResponse:
-        """Return the review page of the notice's current state, with a problem and the person's input."""
-        fresh = selectors.notice(notice.organization_id, str(notice.pk))
+        """Return the review page of the notice's state after an action, with a problem and the person's input."""
+        return self._shown(request, selectors.notice(notice.organization_id, str(notice.pk)), problem, status, entered)
+
+    def _shown(
+        self,
+        request: HttpRequest,
+        notice: Notice,
+        problem: str = "",
+        status: int = 409,
+        entered: Mapping[str, ActionForm] = MappingProxyType({}),
+    ) -> HttpResponse:
+        """Return the review page of a notice as it was just read."""
         return self.page(
             request,
             "notices/review.html",
             f"Notice about {_about(notice.decision)}",
             status=status if problem else 200,
             refused=problem,
-            **review_page.page(request, fresh, entered),
+            **review_page.page(request, notice, entered),
         )
 
     def _editor(self, request: HttpRequest, editor: Editor, problem: str = "", status: int = 200) -> HttpResponse:

@@ -1,14 +1,17 @@
 """The history of a notice in pages, because a notice may have thousands of revisions."""
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import IntegerField, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast
 
 from accounts.back_office import label_of
+from config import db
 from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
 from notices.services.restoring import RESTORER
 
@@ -20,6 +23,13 @@ _STEPS = {
     Step.Kind.WITHDRAWN: "withdrew it",
 }
 _UNKNOWN = "Who wrote them, earlier revisions, deliveries and withdrawals are not in custody: they are unknown."
+_REVISED, _STEPPED, _APPROVED, _DELIVERED, _RETURNED = range(5)
+_FIELDS = {(model, field.name): field for model in (NoticeRevision, Step) for field in model._meta.concrete_fields}
+_COLUMNS = [
+    *(_FIELDS[NoticeRevision, name] for name in ("created_at", "number", "id", "author_label", "number")),
+    *(_FIELDS[Step, name] for name in ("kind", "reason")),
+]
+"""Fields that convert what `_stored` reads."""
 _CURSOR = re.compile(r"([0-9T:.+-]{19,40})_([0-9])_([0-9]{1,18})")
 
 
@@ -58,73 +68,81 @@ class Timeline:
     newest: bool
 
 
-def page(notice: Notice, *, before: str = "") -> Timeline:
+def page(notice: Notice, deliveries: Iterable[Delivery], *, before: str = "") -> Timeline:
     """Return the newest events, or the newest before those of another page.
 
     Args:
+        deliveries: of the notice.
         before: that page's `earlier`. An invalid cursor counts as none.
     """
     place = _place(before)
-    events = [event for source in range(len(_SOURCES)) for event in _events(notice, source, place)]
+    loaded = (event for event in _loaded(notice, deliveries) if place is None or event.place < place)
+    events = [*_stored(notice, place), *loaded]
     events.sort(key=lambda event: event.place)
     newest = events[-A_PAGE:]
     return Timeline(newest, newest[0].place.cursor() if len(events) > A_PAGE else "", newest=place is None)
 
 
-def _events(notice: Notice, source: int, before: Place | None) -> Iterator[Event]:
-    """Yield the newest events of one source: one more than fits on a page, to show that there is another page."""
-    select, moment, describe = _SOURCES[source]
-    rows = select(notice).filter(**{f"{moment}__isnull": False})
+def _stored(notice: Notice, before: Place | None) -> Iterator[Event]:
+    """Yield the newest revisions and steps, from one query: one more of each than fits on a page."""
+    number = Value(0, IntegerField())
+    reasons = Cast("not_applicable", TextField())
+    parts = [
+        _newest(notice.revisions.all(), _REVISED, before, "author_label", "number", "author_id", reasons),
+        _newest(notice.steps.all(), _STEPPED, before, "actor_label", number, "kind", "reason"),
+    ]
+    sql = " UNION ALL ".join(f"SELECT * FROM ({part}) AS part_{n}" for n, (part, _) in enumerate(parts))  # noqa: S608
+    for row in db.fetch_all(sql, [value for _, values in parts for value in values], _COLUMNS):
+        yield _revised(*row) if row[1] == _REVISED else _stepped(*row)
+
+
+def _newest(rows: QuerySet[Any], source: int, before: Place | None, *columns: Any) -> tuple[str, tuple[Any, ...]]:
+    """Return SQL for the newest events of a source, with their place and the columns."""
     if before:
-        earlier = Q(**{f"{moment}__lt": before.at})
+        earlier = Q(created_at__lt=before.at)
         if source < before.source:
-            earlier |= Q(**{moment: before.at})
+            earlier |= Q(created_at=before.at)
         elif source == before.source:
-            earlier |= Q(**{moment: before.at}, pk__lt=before.pk)
+            earlier |= Q(created_at=before.at, pk__lt=before.pk)
         rows = rows.filter(earlier)
-    for row in rows.order_by(f"-{moment}", "-pk")[: A_PAGE + 1]:
-        yield Event(Place(getattr(row, moment), source, row.pk), *describe(row))
+    newest = rows.order_by("-created_at", "-pk").values_list(
+        "created_at", Value(source, IntegerField()), "pk", *columns
+    )
+    return newest[: A_PAGE + 1].query.sql_with_params()
 
 
-def _revised(row: NoticeRevision) -> tuple[Any, ...]:
-    why = " ".join(row.not_applicable.values())
-    if row.author_id == RESTORER.id:
-        return "Custody", f"restored the approved words as revision {row.number} after a database restore", _UNKNOWN
-    if row.number == 1:
-        return row.author_label, "drafted it", why
-    return row.author_label, f"edited it: revision {row.number}", why, row.number
+def _revised(at: datetime, source: int, pk: int, who: str, number: int, author_id: str, reasons: str) -> Event:
+    place, why = Place(at, source, pk), " ".join(json.loads(reasons).values())
+    if author_id == RESTORER.id:
+        what = f"restored the approved words as revision {number} after a database restore"
+        return Event(place, "Custody", what, _UNKNOWN)
+    if number == 1:
+        return Event(place, who, "drafted it", why)
+    return Event(place, who, f"edited it: revision {number}", why, number)
 
 
-def _stepped(row: Step) -> tuple[Any, ...]:
-    return row.actor_label, _STEPS[Step.Kind(row.kind)], row.reason
+def _stepped(at: datetime, source: int, pk: int, who: str, _number: int, kind: str, reason: str) -> Event:
+    return Event(Place(at, source, pk), who, _STEPS[Step.Kind(kind)], reason)
 
 
-def _approved(row: Approval) -> tuple[Any, ...]:
+def _loaded(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
+    """Yield the events of rows that come with a notice: its approval and its deliveries."""
+    if hasattr(notice, "approval"):
+        yield _approved(notice.approval)
+    for row in deliveries:
+        if row.delivered_at:
+            how = f"delivered it: {row.get_channel_display().lower()}"
+            yield Event(Place(row.delivered_at, _DELIVERED, row.pk), label_of(row.recorded_by), how)
+        if row.returned_at:
+            yield Event(Place(row.returned_at, _RETURNED, row.pk), "The letter", "came back", row.returned_because)
+
+
+def _approved(row: Approval) -> Event:
     basis = "by an authority grant" if row.grant_id else f"{row.full_basis}, without a grant"
     unread = "; did not say which revision was read" if row.words_named is False else ""
     unseen = f"; warnings left open: {len(row.open_warnings)}" if row.open_warnings else ""
-    return row.approver, f"approved it as {row.authority} ({basis}{unread}{unseen})", row.comment
-
-
-def _delivered(row: Delivery) -> tuple[Any, ...]:
-    return label_of(row.recorded_by), f"delivered it: {row.get_channel_display().lower()}"
-
-
-def _came_back(row: Delivery) -> tuple[Any, ...]:
-    return "The letter", "came back", row.returned_because
-
-
-_SOURCES: list[tuple[Callable[[Notice], QuerySet[Any]], str, Callable[[Any], tuple[Any, ...]]]] = [
-    (lambda notice: notice.revisions.defer("content", "cited"), "created_at", _revised),
-    (lambda notice: notice.steps.all(), "created_at", _stepped),
-    (
-        lambda notice: Approval.objects.for_organization(notice.organization_id).filter(notice=notice),
-        "created_at",
-        _approved,
-    ),
-    (lambda notice: notice.deliveries.all(), "delivered_at", _delivered),
-    (lambda notice: notice.deliveries.all(), "returned_at", _came_back),
-]
+    what = f"approved it as {row.authority} ({basis}{unread}{unseen})"
+    return Event(Place(row.created_at, _APPROVED, row.pk), row.approver, what, row.comment)
 
 
 def _place(cursor: str) -> Place | None:

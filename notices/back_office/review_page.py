@@ -2,11 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from operator import attrgetter
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -20,7 +22,7 @@ from notices.back_office.formatting import time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm, RecipientForm
 from notices.localization import LONGEST_TEXT
-from notices.models import Delivery, Notice, NoticeRevision
+from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest
 from notices.readability import Readabilities, Readability, readability_of
 from notices.record_paths import Scalar
 from notices.services import stored_checks
@@ -65,9 +67,13 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
     """
     revision = selectors.current_revision(notice)
     pack = selectors.pack_of(notice)
-    deliveries = list(notice.deliveries.order_by("pk"))
+    was_approved = notice.state not in Notice.EDITABLE  # only then it has deliveries, requests and newer versions
+    if was_approved:
+        prefetch_related_objects([notice], "deliveries")
+    deliveries = sorted(notice.deliveries.all(), key=attrgetter("pk")) if was_approved else []
+    answers = follow_up.requests_told_by(notice)
     try:
-        against_record = _against_the_record(request, notice, revision)
+        against_record = _against_the_record(request, notice, revision, answers)
     except DomainError as error:
         sections = _sections(revision, {})
         measured = readability_of(revision.content, pack, notice.language)
@@ -84,12 +90,12 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "framework": pack.text(notice.language).framework,
         "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
-        "history": history.page(notice, before=request.GET.get("before", "")),
+        "history": history.page(notice, deliveries, before=request.GET.get("before", "")),
         "deliveries": [(row, _return_form(row)) for row in deliveries],
         "reason_against_return": refusal(request, Permission.DRAFT_NOTICES),
-        "requests": notice.review_requests.with_answer(),
-        "answers": follow_up.requests_told_by(notice),
-        "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first(),
+        "requests": notice.review_requests.with_answer() if was_approved else [],
+        "answers": answers,
+        "successor": notice.successors.exclude(state=Notice.State.WITHDRAWN).first() if was_approved else None,
         "delivered": next((row for row in deliveries if row.delivered_at and not row.returned_at), None),
         **_due(notice),
         "reason_against_editing": reason_against_editing(request, notice),
@@ -144,10 +150,12 @@ def _due(notice: Notice) -> dict[str, Any]:
     return {"due_at": notice.due_at, "late": notice.due_at < timezone.now(), "time_left": time_left(notice.due_at)}
 
 
-def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
+def _against_the_record(
+    request: HttpRequest, notice: Notice, revision: NoticeRevision, answers: Sequence[ReviewRequest]
+) -> dict[str, Any]:
     """Return the parts of the page that need the record. Raises Fault if it cannot be read."""
     result, pack = stored_checks.check(notice, revision), selectors.pack_of(notice)
-    own = selectors.settings_of(notice.organization_id)
+    own = selectors.settings_for(notice)
     problems = result.problems if notice.state in Notice.EDITABLE else []
     return {
         "sections": _sections(revision, {citation.source: citation for citation in result.citations}),
@@ -157,7 +165,7 @@ def _against_the_record(request: HttpRequest, notice: Notice, revision: NoticeRe
         "asks_to_acknowledge": own.asks_to_acknowledge(pack),
         "advisory": pack.advisory,
         "untold": result.untold,
-        "deadlines": follow_up.deadlines_of(notice, result.deadlines),
+        "deadlines": follow_up.deadlines_of(notice, result.deadlines, answers),
         "readabilities": _readabilities(result.readability),
         "against": _against_approval(request, notice, problems),
     }

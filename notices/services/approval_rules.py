@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from django.db.models import F
 from django.utils import timezone
 
 from accounts import selectors as accounts
 from accounts.audit import Actor
 from accounts.callers import Caller
-from accounts.models import Member
 from config.unicode_forms import normalize
 from config.visible_text import is_visible
 from notices import asserted, warnings
@@ -100,26 +100,24 @@ def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: s
         if not (is_visible(approver) and is_visible(authority)):
             raise WrongApprover("A key has to name approver and authority, in letters.")
         return Claim(approver, authority, asserted.basis(caller.actor))
-    members = Member.objects.for_organization(caller.organization_id).select_related("user")
-    member = members.get(pk=caller.member_id)
-    if approver and _folded(approver) != _folded(member.user.email):
+    if approver and _folded(approver) != _folded(caller.actor.label):
         raise WrongApprover("You approve in your own name: leave approver out, or give your own mail address.")
     if authority and not is_visible(authority):
         raise WrongApprover("Say in letters with what authority you approve, or leave it out.")
-    grant = _grant(notice, member, authority)
+    grant = _grant(notice, caller.member_id, authority)
     if grant is None and requires_grant:
         wish = f" as {authority!r}" if authority else ""
         raise NotGranted(f"You hold no authority grant{wish} that is valid today for {notice.pack_name}.")
     return Claim(
-        member.user.email, authority or (grant.authority if grant else caller.role.value), asserted.SIGNED_IN, grant
+        caller.actor.label, authority or (grant.authority if grant else caller.role.value), asserted.SIGNED_IN, grant
     )
 
 
-def _grant(notice: Notice, member: Member, authority: str) -> AuthorityGrant | None:
+def _grant(notice: Notice, member_id: int, authority: str) -> AuthorityGrant | None:
     today = timezone.now().date()
-    grants = AuthorityGrant.objects.for_organization(notice.organization_id).filter(user_id=member.user_id)
+    grants = AuthorityGrant.objects.for_organization(notice.organization_id).filter(user__memberships=member_id)
     # A member who left and rejoined does not get old grants back.
-    grants = grants.filter(created_at__gte=member.created_at).order_by("pk")
+    grants = grants.filter(created_at__gte=F("user__memberships__created_at")).order_by("pk")
     return next((grant for grant in grants if _covers(grant, notice, authority, today)), None)
 
 
@@ -136,7 +134,7 @@ def _covers(grant: AuthorityGrant, notice: Notice, authority: str, today: date) 
 def _require_other_eyes(notice: Notice, caller: Caller, approver: str, *, strict: bool) -> None:
     """Refuse an approval by a writer. Keys of one lineage count as one key, and as the person they trace back to."""
     writers = [(row, Actor(row.actor_kind, row.actor_id, row.mail)) for row in notice.contributors.all()]
-    roots = accounts.roots_of([caller.actor, *(actor for _, actor in writers)])
+    roots = accounts.roots_of([caller.actor, *(actor for row, actor in writers if not row.mail)])
     root = _folded(roots[caller.actor])
     for contributor, actor in writers:
         is_caller = (actor.kind, actor.id) == (caller.actor.kind, caller.actor.id)

@@ -157,10 +157,9 @@ def approve(
 @requires(Permission.APPROVE_NOTICES)
 def reason_against_approval(*, caller: Caller, notice: Notice) -> str:
     """Return why a member cannot approve a notice without problems now, or "". A disabled button shows the reason."""
-    settings = selectors.settings_of(notice.organization_id)
     try:
-        _current_revision(notice, None)
-        require_approvable(notice, (), settings, caller, "", "")
+        _require_editable(notice)
+        require_approvable(notice, (), selectors.settings_for(notice), caller, "", "")
     except DomainError as error:
         return error.sentence
     return ""
@@ -190,11 +189,15 @@ def withdraw_replaced(successor: Notice, actor: Actor) -> None:
             _step(replaced, Step.Kind.WITHDRAWN, State.WITHDRAWN, f"Replaced by {successor.pk}.", actor)
 
 
+def _require_editable(notice: Notice) -> None:
+    if notice.state not in Notice.EDITABLE:
+        raise WrongState(f"{notice.standing}{_approved_by(notice)} Nothing was changed.")
+
+
 def _current_revision(locked: Notice, seen: int | None) -> NoticeRevision:
     """Return the current revision of an editable notice. Raises WrongState, StaleRevision."""
+    _require_editable(locked)
     current = selectors.current_revision(locked)
-    if locked.state not in Notice.EDITABLE:
-        raise WrongState(f"{locked.standing}{_approved_by(locked)} Nothing was changed.")
     require_seen(current, seen)
     return current
 

@@ -34,7 +34,7 @@ def check(notice: Notice, revision: NoticeRevision) -> CheckResult:
     case = notice.case
     if case is None:
         fetched = custody.fetched(record_of(notice.decision))
-        phrasebook = selectors.phrasebook_of(notice.organization_id, notice.language)
+        phrasebook = selectors.phrasebook_of(notice.organization_id, notice.language, selectors.settings_for(notice))
         today = _Basis(
             fetched.digest, phrasebook.digest, selectors.delivered_at(notice), selectors.requested_review(notice)
         )
