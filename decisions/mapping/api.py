@@ -15,11 +15,15 @@ from decisions.mapping.schemas import (
     MappingDetail,
     MappingIn,
     MappingList,
+    ProposalIn,
+    ProposalList,
+    ProposalOut,
     ReadingIn,
     ReadingOut,
     VersionIn,
     VersionOut,
 )
+from decisions.mapping.suggest import propose
 
 _MAPPING_ID = OpenApiParameter("mapping_id", {"type": "string"}, OpenApiParameter.PATH)
 
@@ -106,6 +110,20 @@ class Mappings(Resource):
         mapping, body = _mapping_of(request, mapping_id), self.body(ConfirmationIn)
         version = services.confirm(caller=caller_of(request), mapping=mapping, number=body.version)
         return answer(VersionOut.of(version))
+
+    @operation(
+        "propose_mapping",
+        "Propose an entry for each field of sample records. Nothing is stored.",
+        permission=Permission.READ_DECISIONS,
+        body=ProposalIn,
+        answers={200: ProposalList},
+    )
+    def suggest(self, request: Request) -> HttpResponse:
+        body = self.body(ProposalIn)
+        samples = [dict(record) for record in body.records]
+        if body.system_name:
+            samples = list(readings.samples(caller_of(request).organization_id, body.system_name))
+        return answer(ProposalList(samples=len(samples), items=[ProposalOut.of(item) for item in propose(samples)]))
 
     @operation(
         "read_by_mapping",

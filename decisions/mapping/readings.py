@@ -1,18 +1,26 @@
-"""Readings of records that are not in custody."""
+"""Readings of records by their mapping, and samples to propose one from."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from config.errors import DomainError
+from config.http import strict_json
+from custody import selectors as custody
 from decisions import records
 from decisions.mapping import selectors
 from decisions.mapping.models import MappingVersion
 from decisions.mapping.selection import Identity
+from decisions.models import Decision
 from decisions.record import profile
 from decisions.record.meanings import Entry
 from decisions.record.profile import Profile
 from decisions.record.walk import Table
+from decisions.selectors import record_of
+
+MAX_CUSTODY_SAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,17 @@ def read(organization_id: uuid.UUID, record: dict[str, Any], entries: Sequence[E
         return Reading(None, profile.read(record, Table(entries)))
     version = version_for(organization_id, record)
     return Reading(version, profile.read(record, selectors.table(version) if version else Table([])))
+
+
+def samples(organization_id: uuid.UUID, system_name: str) -> Iterator[dict[str, Any]]:
+    """Yield the newest records of a system in custody, at most MAX_CUSTODY_SAMPLES. Records that cannot be read are
+    left out."""
+    rows = Decision.objects.for_organization(organization_id).filter(kind=records.KIND, system_name=system_name)
+    for row in rows.select_related("record").order_by("-received_at", "-record")[:MAX_CUSTODY_SAMPLES]:
+        try:
+            yield strict_json.read(custody.opened(record_of(row)).payload, number=Decimal)
+        except DomainError:
+            continue
 
 
 def version_for(organization_id: uuid.UUID, record: dict[str, Any], source: str = "") -> MappingVersion | None:

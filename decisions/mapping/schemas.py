@@ -12,6 +12,8 @@ from decisions.record.meanings import MAX_ENTRIES, Entry
 from decisions.record.walk import DuplicatePattern, Table
 from decisions.records import Identified
 
+MAX_SAMPLES = 1000
+
 
 def _matchable(entries: list[Entry]) -> list[Entry]:
     try:
@@ -116,6 +118,43 @@ class ReadingIn(RequestBody):
 
     record: MappedRecord
     entries: Entries | None = None
+
+
+class ProposalIn(RequestBody):
+    """Sample records to propose from: 20 or more show more than one. Or the name of a system whose newest records in
+    custody are the samples."""
+
+    private: ClassVar = frozenset({"records"})
+    record_in: ClassVar = "records"
+
+    records: Annotated[list[MappedRecord], Field(max_length=MAX_SAMPLES)] = []
+    system_name: Annotated[str, Field(max_length=256)] = ""
+
+    @model_validator(mode="after")
+    def _has_samples(self) -> "ProposalIn":
+        if bool(self.records) == bool(self.system_name):
+            raise ValueError("send sample records, or the name of a system")
+        return self
+
+
+class ProposalOut(Answer):
+    """`entry` is null where only a person can say what the field means. `examples` are masked: x for a letter, 9 for a
+    digit."""
+
+    path: str = Field(validation_alias=AliasPath("field", "path"))
+    entry: dict[str, Any] | None
+    why: str
+    question: str
+    records: int = Field(validation_alias=AliasPath("field", "records"))
+    type: str = Field(validation_alias=AliasPath("field", "kind"))
+    examples: list[str] = Field(validation_alias=AliasPath("field", "examples"))
+
+
+class ProposalList(Answer):
+    """Proposals, those with a question first. `samples` is the number of records that they rest on."""
+
+    samples: int
+    items: list[ProposalOut]
 
 
 class SaidOut(Answer):

@@ -14,6 +14,7 @@ urlpatterns = [
     path("decisions/<any:decision_id>/receipt", Decisions.as_view({"get": "receipt"})),
     path("decisions/<any:decision_id>", Decisions.as_view({"get": "retrieve"})),
     path("mappings", Mappings.as_view({"get": "list", "post": "create"})),
+    path("mappings/propose", Mappings.as_view({"post": "suggest"})),
     path("mappings/read", Mappings.as_view({"post": "read"})),
     path("mappings/<id:mapping_id>", Mappings.as_view({"get": "retrieve"})),
     path("mappings/<id:mapping_id>/versions", Mappings.as_view({"post": "propose"})),

@@ -146,6 +146,7 @@ ENDPOINTS = {
     "DELETE authority-grants/<id:grant_id>": Endpoint(ADMINISTRATION, "authority-grants/{grant}"),
     "GET mappings": Endpoint(EVERY_MEMBER, "mappings"),
     "POST mappings": Endpoint(ADMINISTRATION, "mappings", MAPPED),
+    "POST mappings/propose": Endpoint(EVERY_MEMBER, "mappings/propose", b'{"records": [{"decision_id": "new"}]}'),
     "POST mappings/read": Endpoint(EVERY_MEMBER, "mappings/read", b'{"record": {"decision_id": "new"}}'),
     "GET mappings/<id:mapping_id>": Endpoint(EVERY_MEMBER, "mappings/{mapping}"),
     "POST mappings/<id:mapping_id>/versions": Endpoint(ADMINISTRATION, "mappings/{mapping}/versions", ENTRIES),

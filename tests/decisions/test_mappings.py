@@ -111,6 +111,23 @@ def test_proposals_and_confirmations_are_in_the_audit_trail_without_entries(api)
     assert "outcome.status" not in str(list(events.values()))
 
 
+# ── proposals ──
+
+
+def test_entries_are_proposed_from_posted_records_and_from_those_in_custody(api, other_api):
+    posted = send(api, "mappings/propose", {"records": [RECORD]}).json()
+    assert api.ingest(RECORD).status_code == 201
+    stored = send(api, "mappings/propose", {"system_name": "Origination"}).json()
+    assert posted == stored
+    entries = {item["path"]: item["entry"] for item in stored["items"]}
+    assert (stored["samples"], entries["outcome.status"]["values"]["DECL"]["outcome"]) == (1, "denied")
+    assert send(other_api, "mappings/propose", {"system_name": "Origination"}).json() == {"samples": 0, "items": []}
+
+
+def test_proposals_need_samples(api):
+    assert send(api, "mappings/propose", {}).status_code == 422
+
+
 # ── which mapping applies ──
 
 
