@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 import structlog
 from django.db import transaction
@@ -58,20 +59,33 @@ class Prepared:
     organization_id: uuid.UUID
     disposals: Mapping[uuid.UUID, Sequence[Disposal]]
     """By the root of each family."""
+    next_root: uuid.UUID | None = None
+    """The lowest root of a family that was not signed in time."""
 
 
-def prepare(families_due: Families, order: Order) -> Prepared:
+def prepare(families_due: Families, order: Order, *, until: float = math.inf) -> Prepared:
     """Sign the disposals of families. Call it outside transactions: the key may be in a key management service.
+
+    Args:
+        until: only the families with the lowest roots are signed after this time, a few of them, so that each call
+            prepares some.
 
     Raises:
         KmsUnavailable, KeyMissing: the organization's signing key cannot be used.
     """
     members = families.members(families_due)
-    entries = _entries(families_due.organization_id, [pk for ids in members.values() for pk in ids])
-    rows = signed_disposals(entries, {pk: root for root, ids in members.items() for pk in ids}, order)
-    disposals: dict[uuid.UUID, list[Disposal]] = {root: [] for root in members}
-    for row in rows:
-        disposals[row.root].append(row)
+    roots = {pk: root for root, ids in members.items() for pk in ids}
+    entries: dict[uuid.UUID, list[Entry]] = defaultdict(list)
+    for entry in _entries(families_due.organization_id, list(roots)):
+        entries[roots[entry.pk]].append(entry)
+    disposals: dict[uuid.UUID, list[Disposal]] = {}
+    remaining = iter(sorted(members))
+    while chosen := list(islice(remaining, _PARALLEL)):
+        if disposals and time.monotonic() >= until:
+            return Prepared(families_due.organization_id, disposals, chosen[0])
+        disposals |= {root: [] for root in chosen}
+        for row in signed_disposals([entry for root in chosen for entry in entries[root]], roots, order):
+            disposals[row.root].append(row)
     return Prepared(families_due.organization_id, disposals)
 
 

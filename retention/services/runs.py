@@ -185,12 +185,16 @@ def _count_due(run: Run, policy: Policy, ends: float) -> tuple[int, bool]:
 def _dispose_of(batch: Families, run: Run, policy: Policy, caller: Caller, ends: float) -> Progress:
     """Dispose of a batch's due families. Respects holds, notices and policies that change before the commit.
 
-    A disposal whose storage takes longer than `ends` is finished by the task that finishes disposals."""
+    A disposal whose storage takes longer than `ends` is finished by the task that finishes disposals. Families whose
+    disposals are not signed by then are left to the next call."""
     organization_id, now = batch.organization_id, timezone.now()
     verdicts = rules.evaluate(batch, policy, now)
     due = Families(organization_id, [root for root, verdict in verdicts.items() if verdict.is_due][: _room(run)])
     order = Order(policy.number, policy.days, _REASON, caller.actor.label)
-    prepared = custody.prepare(due, order)
+    prepared = custody.prepare(due, order, until=ends)
+    if next_root := prepared.next_root:
+        batch, due = (part._replace(roots=[root for root in part.roots if root < next_root]) for part in (batch, due))
+        verdicts = {root: verdict for root, verdict in verdicts.items() if root < next_root}
     with transaction.atomic():
         rules.lock(organization_id)
         _policy_of(run)

@@ -2,6 +2,8 @@
 
 import io
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 import time_machine
@@ -13,6 +15,7 @@ from accounts.models import AuditEvent
 from accounts.roles import Role
 from config.errors import NotAllowed
 from config.leases import LeaseLost
+from config.periodic import SLICE_SECONDS
 from custody import services as custody
 from custody.keys.kms import KmsUnavailable
 from custody.models import Disposal, Entry
@@ -121,8 +124,8 @@ def test_a_hold_placed_during_a_run_wins(api, records, policy, small_batches):
 def test_a_hold_placed_between_evaluation_and_disposal_wins(api, records, policy, monkeypatch):
     prepare = custody.prepare
 
-    def prepare_and_hold(due, order):
-        prepared = prepare(due, order)
+    def prepare_and_hold(due, order, **options):
+        prepared = prepare(due, order, **options)
         hold(api.organization, filter={})
         return prepared
 
@@ -194,7 +197,7 @@ def test_a_change_of_policy_stops_the_run(api, records, policy, small_batches):
 
 
 def test_without_a_usable_signing_key_the_run_waits(api, records, policy, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **options):
         raise KmsUnavailable("The key is disabled.")
 
     monkeypatch.setattr(custody, "prepare", refuse)
@@ -267,6 +270,30 @@ def test_the_daily_run_gives_way_after_a_slice_and_asks_for_the_next(api, record
     Policy.objects.update(share_percent=50)
     tasks.run_daily()
     assert (Run.objects.get().disposed, woken) == (1, [tasks.run_daily.name])
+
+
+def test_a_run_whose_key_signs_slowly_disposes_of_a_few_families_in_each_slice(api, records, policy, monkeypatch):
+    """All in one slice would take longer than the time limit of a task, and so begin again forever."""
+    hold(api.organization, root=Decision.objects.filter(decision_id__startswith="old").order_by("-pk")[0].pk)
+    done(api.ingest(old_record("old-3")))
+    disposing = import_module("custody.services.dispose")  # the package exports the function of this name
+    seconds, sign = [0.0], disposing.signed_disposals
+
+    def slow(*arguments):
+        seconds[0] += 2 * SLICE_SECONDS
+        return sign(*arguments)
+
+    clock = SimpleNamespace(monotonic=lambda: seconds[0])
+    for module in (disposing, import_module("retention.services.runs")):
+        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(disposing, "signed_disposals", slow)
+    monkeypatch.setattr(disposing, "_PARALLEL", 1)
+    progress = []
+    while not Run.objects.filter(state="finished").exists():
+        progress += run(api.organization, seconds=SLICE_SECONDS)
+    assert [step.disposed for step in progress if step.disposed] == [1, 1]
+    (row,) = Run.objects.all()
+    assert (row.considered, row.disposed, row.held) == (3, 2, 1)
 
 
 def test_a_daily_run_within_the_share_does_not_ask(api, records, policy):
