@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,7 +16,7 @@ from accounts.services import codes, invites, second_factor, sessions, sign_in
 from config import client_ip
 
 _EMAIL, _NEXT, _CONFIRM, _JOINS = "sign_in_email", "sign_in_next", "sign_in_confirm", "sign_in_joins"
-_WRONG_CODE = "This code is wrong or no longer valid. Try again, or start again to get a new one."
+_WRONG_CODE = _("This code is wrong or no longer valid. Try again, or start again to get a new one.")
 
 
 @never_cache
@@ -30,7 +31,10 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
     try:
         codes.request_code(email=email, intent="sign_in", client=client_ip.network(request), browser=browser)
     except codes.TooManyRequests as error:
-        form.add_error(None, f"Too many codes were requested. Try again in {_in_words(error.retry_after or 0)}.")
+        form.add_error(
+            None,
+            _("Too many codes were requested. Try again in %(wait)s.") % {"wait": _in_words(error.retry_after or 0)},
+        )
         answer = render(request, "accounts/sign_in.html", {"form": form}, status=429)
         answer["Retry-After"] = str(error.retry_after)
         return answer
@@ -45,7 +49,9 @@ def ask_for_code(request: HttpRequest) -> HttpResponse:
 
 def _in_words(seconds: int) -> str:
     minutes, hours = -(-seconds // 60), -(-seconds // 3600)
-    return ngettext("%d minute", "%d minutes", minutes) % minutes if minutes <= 60 else f"{hours} hours"
+    if minutes <= 60:
+        return ngettext("%d minute", "%d minutes", minutes) % minutes
+    return ngettext("%d hour", "%d hours", hours) % hours
 
 
 @never_cache

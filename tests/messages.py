@@ -4,6 +4,7 @@ Needs no GNU gettext. A `.po` names files but no lines, and is sorted, so that a
 """
 
 import io
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
 
 from tests.databases import CHECKOUT
 
@@ -107,8 +109,6 @@ def _sources() -> Iterator[str]:
 
 def _code(path: str) -> io.BytesIO:
     """Return a source as Python tokens: of a template, its marked strings as calls of gettext."""
-    from django.utils.translation.template import templatize
-
     text = (CHECKOUT / path).read_text("utf-8")
     if not path.endswith(".py"):
         text = f"({templatize(text, origin=path)})"  # in brackets, indentation means nothing to Python
@@ -116,6 +116,7 @@ def _code(path: str) -> io.BytesIO:
 
 
 def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     for language in languages():
         for path, content in files(language).items():

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import audit, mail, token_hashing
 from accounts.audit import Actor
@@ -216,7 +217,7 @@ def _send(row: OneTimeCode) -> mail.Outcome:
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
     leases.renew(row, lasts=mail.LEASE, digest=token_hashing.digest(PURPOSE, f"{row.pk}:{code}"))
     joins = " ".join(row.invite.organization.name.split()) if row.invite else ""  # a name may have line breaks
-    subject = f"Your code to join {joins}" if joins else "Your sign-in code"
+    subject = _("Your code to join %(organization)s") % {"organization": joins} if joins else _("Your sign-in code")
     mail.send("one_time_code", to=row.email, subject=subject, context={"code": code, "joins": joins})
     return mail.Outcome(sent=True, record=lambda: _audit("sign_in.code_sent", row))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import audit, mail, selectors
 from accounts.callers import Caller
@@ -95,7 +96,7 @@ def _send(row: LooseningMail) -> mail.Outcome:
     mail.send(
         "loosening",
         to=row.member.user.email,
-        subject=f"{organization}: a safeguard of approvals will be loosened",
+        subject=_("%(organization)s: a safeguard of approvals will be loosened") % {"organization": organization},
         context={"organization": organization, "row": row},
     )
     return mail.Outcome(sent=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import audit, mail, token_hashing
 from accounts.authority import requires
@@ -159,7 +160,7 @@ def _send(row: Invite) -> mail.Outcome:
     mail.send(
         "invite",
         to=row.email,
-        subject=" ".join(f"You are invited to {row.organization.name}".split()),  # a name may have line breaks
+        subject=_("You are invited to %(organization)s") % {"organization": " ".join(row.organization.name.split())},
         context={"invite": row, "path": f"/invites/{row.pk}-{secret}/"},
     )
     return mail.Outcome(sent=True)

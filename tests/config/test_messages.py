@@ -8,11 +8,14 @@ from babel.messages.catalog import Message
 from django.utils import translation
 
 from notices.letters.labels import languages as letter_languages
-from tests import messages
+from tests import messages, unmarked
+from tests.databases import CHECKOUT
 
 PLACEHOLDER = re.compile(r"%\(\w+\)\w|%[sd]|%%|\{\w*\}")
 TRANSLATIONS = [language for language in messages.languages() if language != messages.SOURCE_LANGUAGE]
 MARKUP = '<>"&'
+TEMPLATES = CHECKOUT / "templates"
+EXAMPLES = "components.html"  # the page of all components, whose words are examples
 
 pytestmark = pytest.mark.once
 
@@ -61,3 +64,62 @@ def test_django_reads_the_compiled_catalogue(language):
             assert compiled.gettext(message.id) == message.string
             with translation.override(f"{language}-XX"):
                 assert translation.gettext(message.id) == message.string
+
+
+def test_templates_mark_all_visible_text():
+    paths = [path for path in (*TEMPLATES.rglob("*.html"), *TEMPLATES.rglob("*.txt")) if path.name != EXAMPLES]
+    texts = {path: unmarked.in_template(path.read_text("utf-8"), is_html=path.suffix == ".html") for path in paths}
+    assert {path: lines for path, lines in texts.items() if lines} == {}
+
+
+def test_forms_and_admin_pages_mark_their_labels():
+    modules = [path for name in ("admin", "back_office", "forms") for path in CHECKOUT.glob(f"*/{name}.py")]
+    modules += [path for name in ("admin", "back_office", "public") for path in CHECKOUT.glob(f"*/{name}/*.py")]
+    assert len(modules) > 40
+    texts = {path: unmarked.in_code(path.read_text("utf-8")) for path in modules if "tests" not in path.parts}
+    assert {path: labels for path, labels in texts.items() if labels} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        ('forms.CharField(label="Code")', ["'Code'"]),
+        ('forms.CharField(help_text=f"At most {limit} characters.")', ["f'At most {limit} characters.'"]),
+        ('admin.display(description="kind", ordering="kind")', ["'kind'"]),
+        ('forms.CharField(label=_("Code"), help_text=_("%(n)s digits.") % {"n": 6})', []),
+    ],
+)
+def test_unmarked_labels_are_recognized(source, texts):
+    assert unmarked.in_code(source) == texts
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<p>Not done</p>", "Not done"),
+        ("<p>{{ count }} rows</p>", "rows"),
+        ("<p>{% translate 'Not' %} done</p>", "done"),
+        ('<img alt="A chart">', "A chart"),
+        ('<input placeholder="{{ kind }} name">', "name"),
+        ('{{ name|default:"Not named" }}', 'name|default:"Not named"'),
+        ("{{ count|pluralize }}", "count|pluralize"),
+        ('{% submit_button "Save" reason %}', 'submit_button "Save" reason'),
+        ('{% include "x.html" with label="Law or policy" %}', 'include "x.html" with label="Law or policy"'),
+    ],
+)
+def test_unmarked_text_is_recognized(source, text):
+    assert unmarked.in_template(source, is_html=True) == [text]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>{% translate 'Done' %} {{ row }}: 12</p>",
+        "<p>{% blocktranslate %}Done by {{ person }}{% endblocktranslate %}</p>",
+        "<li{% if row %} class='done'{% endif %}><code>PATCH /v1/row</code></li>",
+        '{# A comment #}{% comment %}Words{% endcomment %}<a title="{% translate \'Open\' %}" href="/open"></a>',
+        '{{ row|default:_("Not named") }}{% submit_button _("Save") reason "s" %}{% now "Y-m-d H:i" %}',
+    ],
+)
+def test_marked_text_and_text_without_words_are_accepted(source):
+    assert unmarked.in_template(source, is_html=True) == []

@@ -25,7 +25,7 @@ def test_the_guide_names_every_action_on_a_notice():
 
 def test_the_guide_and_the_pages_use_the_same_names_for_lists_and_groups():
     lists = [field.label for field in SettingsForm.base_fields.values() if isinstance(field, FieldNames)]
-    groups = re.findall(r'optgroup label="([^"]+)"', text("templates/notices/pack_field.html"))
+    groups = re.findall(r"""optgroup label="{% translate '([^']+)'""", text("templates/notices/pack_field.html"))
     assert len(lists) == len(groups) == 2
     assert [label for label in (*lists, *groups) if f"*{label}*" not in text(GUIDE)] == []
 
