@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts import selectors, services
@@ -81,7 +82,7 @@ class MemberAdmin(ReadOnlyAdmin):
     fields = ("user", "role", "created_at")
     row_template = "admin/accounts/member.html"
 
-    @admin.display(description="user", ordering="user__email")
+    @admin.display(description=_("user"), ordering="user__email")
     def person(self, row: Member) -> str:
         return str(row.user)
 
@@ -152,7 +153,7 @@ class InviteAdmin(ReadOnlyAdmin):
     row_template = "admin/accounts/invite.html"
     change_list_template = "admin/accounts/invites.html"
 
-    @admin.display(description="invited by")
+    @admin.display(description=_("invited by"))
     def invited_by(self, row: Invite) -> str:
         return label_of(row.created_by)
 
@@ -177,12 +178,15 @@ class InviteAdmin(ReadOnlyAdmin):
                 except (AlreadyMember, RoleOutOfReach) as refused:
                     form.add_error(None, refused.sentence)
                 else:
-                    messages.success(request, f"An invitation to {made.email} is on its way. It is valid for a week.")
+                    messages.success(
+                        request,
+                        _("An invitation to %(email)s is on its way. It is valid for a week.") % {"email": made.email},
+                    )
                     return self.back_to_list(request)
         reason = refusal(request, Permission.MANAGE_MEMBERS)
         shown = {"form": form, "label": "Send the invitation", "refusal": reason}
         return self.page(
-            request, "admin/form_page.html", "Invite a person", status=422 if form.errors else 200, **shown
+            request, "admin/form_page.html", _("Invite a person"), status=422 if form.errors else 200, **shown
         )
 
     def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -192,7 +196,7 @@ class InviteAdmin(ReadOnlyAdmin):
         except RoleOutOfReach as refused:
             messages.error(request, refused.sentence)
         else:
-            messages.success(request, "Withdrawn: the link in the mail no longer works.")
+            messages.success(request, _("Withdrawn: the link in the mail no longer works."))
         return redirect("admin:accounts_invite_change", pk)
 
     def _refusal(self, request: HttpRequest, row: Invite) -> str:
@@ -221,7 +225,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def title(self, row: ApiKey) -> str:
         return row.name
 
-    @admin.display(description="created by")
+    @admin.display(description=_("created by"))
     def made_by(self, row: ApiKey) -> str:
         return label_of(row.created_by)
 
@@ -248,7 +252,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
                     return self.back_to_list(request)
                 name, role = form.cleaned_data["name"], Role(form.cleaned_data["role"])
                 key, token = services.create_api_key(caller=who, name=name, role=role)
-                return self.page(request, "admin/accounts/new_key.html", "A new key", key=key, token=token)
+                return self.page(request, "admin/accounts/new_key.html", _("A new key"), key=key, token=token)
         else:
             form = KeyForm(by=_role(request), initial={"form_token": form_tokens.form_token(request)})
         shown = {
@@ -257,7 +261,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             "refusal": refusal(request, Permission.MANAGE_KEYS),
             "intro": "The key stops working when you leave, or get a role that may do less.",
         }
-        return self.page(request, "admin/form_page.html", "Create a key", status=422 if form.errors else 200, **shown)
+        return self.page(
+            request, "admin/form_page.html", _("Create a key"), status=422 if form.errors else 200, **shown
+        )
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         key, who = self.get_row(request, pk), caller(request, Permission.MANAGE_KEYS)
@@ -284,18 +290,18 @@ class AuditEventAdmin(ReadOnlyAdmin):
     ordering = ("-at", "-pk")
     row_template = "admin/accounts/event.html"
 
-    @admin.display(description="event")
+    @admin.display(description=_("event"))
     def event(self, row: AuditEvent) -> str:
         return in_words(row.verb)
 
-    @admin.display(description="about")
+    @admin.display(description=_("about"))
     def about(self, row: AuditEvent) -> str:
         return in_words(row.object_kind)
 
     def title(self, row: AuditEvent) -> str:
         return in_words(row.verb)
 
-    @admin.display(description="details")
+    @admin.display(description=_("details"))
     def details(self, row: AuditEvent) -> str:
         return json.dumps(row.detail, ensure_ascii=False) if row.detail else "-"
 

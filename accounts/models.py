@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
 
 from accounts.four_eyes import Guarded
 from accounts.roles import MEMBER_ROLES, Role
@@ -142,7 +143,7 @@ class ApiKey(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "API key"
+        verbose_name = _("API key")
         constraints = [models.CheckConstraint(condition=Q(role__in=list(Role)), name="key_role_is_known")]
         indexes = [models.Index(fields=["organization", "-created_at", "-id"], name="key_newest_first")]
 

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils.timesince import timesince
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts.back_office import caller, label_of, refusal
@@ -111,15 +112,15 @@ class ConnectorAdmin(EditingPages):
         )
         return annotated
 
-    @admin.display(description="kind", ordering="kind")
+    @admin.display(description=_("kind"), ordering="kind")
     def titled_kind(self, row: Connector) -> str:
         return row.get_kind_display()
 
-    @admin.display(description="state")
+    @admin.display(description=_("state"))
     def condition(self, row: Connector) -> str:
         return f"{row.state}, silent" if row.is_silent else row.state
 
-    @admin.display(description="read up to")
+    @admin.display(description=_("read up to"))
     def position(self, row: Connector) -> str:
         if row.cursor:
             return json.dumps(row.cursor, ensure_ascii=False)
@@ -127,19 +128,19 @@ class ConnectorAdmin(EditingPages):
             return "nothing yet"
         return "everything, at the last complete poll" if row.failures else "everything, at the last poll"
 
-    @admin.display(description="last run")
+    @admin.display(description=_("last run"))
     def last_run(self, row: Any) -> str:
         return f"{row.last_outcome}, {timesince(row.last_started)} ago" if row.last_outcome else "-"
 
-    @admin.display(description="in quarantine", ordering="in_quarantine")
+    @admin.display(description=_("in quarantine"), ordering="in_quarantine")
     def waiting(self, row: Any) -> int:
         return int(row.in_quarantine)
 
-    @admin.display(description="lag")
+    @admin.display(description=_("lag"))
     def lag(self, row: Connector) -> str:
         return "-" if row.lag_seconds is None else f"{row.lag_seconds:,} s"
 
-    @admin.display(description="created by")
+    @admin.display(description=_("created by"))
     def creator(self, row: Connector) -> str:
         return label_of(row.created_by)
 
@@ -167,7 +168,7 @@ class ConnectorAdmin(EditingPages):
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = self.get_row(request, pk)
         context = self.tested(request, row.kind, row.config, row.secret_ref)
-        return self.page(request, "connectors/tested.html", f"Test of {row}", row=row, **context)
+        return self.page(request, "connectors/tested.html", _("Test of %(row)s") % {"row": row}, row=row, **context)
 
     def act(self, request: HttpRequest, pk: int, action: str, item: int | None = None) -> HttpResponse:
         row, who = self.get_row(request, pk), caller(request, self.needed)

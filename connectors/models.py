@@ -4,6 +4,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
 from config.leases import Leased
@@ -17,12 +18,12 @@ MAX_LEDGER_NAME = 1024
 
 
 class Kind(models.TextChoices):
-    S3 = "s3", "Amazon S3"
-    GCS = "gcs", "Google Cloud Storage"
-    AZURE_BLOB = "azure_blob", "Azure Blob Storage"
-    HTTP_JSON = "http_json", "HTTP API"
-    POSTGRES = "postgres", "PostgreSQL"
-    DIRECTORY = "directory", "Folder"
+    S3 = "s3", _("Amazon S3")
+    GCS = "gcs", _("Google Cloud Storage")
+    AZURE_BLOB = "azure_blob", _("Azure Blob Storage")
+    HTTP_JSON = "http_json", _("HTTP API")
+    POSTGRES = "postgres", _("PostgreSQL")
+    DIRECTORY = "directory", _("Folder")
 
 
 class ConnectorQuerySet(TenantQuerySet["Connector"]):
@@ -157,12 +158,12 @@ class PollRun(models.Model):
     """One poll, from claim to end. A killed poll has no end. Only the newest polls of a connector are kept."""
 
     class Outcome(models.TextChoices):
-        RUNNING = "running", "under way, or ended by a crash"
-        FINISHED = "finished", "read to the end"
-        MORE = "more", "its time was over; goes on at once"
-        WAITING = "waiting", "pauses until fewer records wait for custody"
-        FAILED = "failed", "failed"
-        OVERTAKEN = "overtaken", "the connector was changed, or another worker took over"
+        RUNNING = "running", _("under way, or ended by a crash")
+        FINISHED = "finished", _("read to the end")
+        MORE = "more", _("its time was over; goes on at once")
+        WAITING = "waiting", _("pauses until fewer records wait for custody")
+        FAILED = "failed", _("failed")
+        OVERTAKEN = "overtaken", _("the connector was changed, or another worker took over")
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="runs", db_index=False)
     started_at = models.DateTimeField()
@@ -198,8 +199,8 @@ class Quarantined(models.Model):
     """An item that could not become a record: its position and the reason, without its content."""
 
     class Cause(models.TextChoices):
-        INVALID = "invalid", "no acceptable record"
-        CONFLICT = "conflict", "another record of this decision_id is in custody"
+        INVALID = "invalid", _("no acceptable record")
+        CONFLICT = "conflict", _("another record of this decision_id is in custody")
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="quarantine", db_index=False)
     cause = models.CharField(max_length=16, choices=Cause.choices)
@@ -213,7 +214,7 @@ class Quarantined(models.Model):
     objects = OfConnectorQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "quarantined items"
+        verbose_name_plural = _("quarantined items")
         constraints = [
             models.UniqueConstraint(fields=["connector", "digest"], name="quarantined_once_per_digest"),
             models.CheckConstraint(condition=Q(cause__in=["invalid", "conflict"]), name="quarantine_of_known_causes"),
@@ -262,9 +263,9 @@ class Alert(Leased):
     """A mail to a member about a connector that needs attention, at most one a day for each event."""
 
     class Event(models.TextChoices):
-        STOPPED = "stopped", "stopped"
-        SILENT = "silent", "fell silent"
-        QUARANTINE = "quarantine", "has more in quarantine"
+        STOPPED = "stopped", _("stopped")
+        SILENT = "silent", _("fell silent")
+        QUARANTINE = "quarantine", _("has more in quarantine")
 
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="alerts")
     member = models.ForeignKey(Member, on_delete=models.CASCADE, related_name="+")

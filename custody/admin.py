@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts import selectors
@@ -23,7 +24,8 @@ from custody.vaults import storage_targets
 
 
 class State(admin.SimpleListFilter):
-    title = parameter_name = "state"
+    title = _("state")
+    parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
@@ -108,7 +110,7 @@ class StorageAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "custody/storage.html",
-            "Storage",
+            _("Storage"),
             current=storage.current,
             earlier=storage.earlier,
             outage=storage.outage,
@@ -117,7 +119,7 @@ class StorageAdmin(ReadOnlyAdmin):
 
     def use_deployments(self, request: HttpRequest) -> HttpResponse:
         services.choose_deployments(caller=caller(request, Permission.MANAGE_STORAGE))
-        messages.success(request, "New records go to the service's own storage. Earlier ones stay where they are.")
+        messages.success(request, _("New records go to the service's own storage. Earlier ones stay where they are."))
         return redirect("admin:custody_storagetarget_changelist")
 
 
@@ -133,7 +135,7 @@ class KeyAdmin(ReadOnlyAdmin):
     def title(self, row: Key) -> str:
         return f"{row.get_purpose_display().capitalize()} key"
 
-    @admin.display(description="key id")
+    @admin.display(description=_("key id"))
     def short_id(self, row: Key) -> str:
         return Truncator(row.key_id).chars(20)
 

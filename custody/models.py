@@ -4,6 +4,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
 from config.leases import Leased
@@ -42,10 +43,10 @@ class Key(WrappedSecret):
         INDEX = "index"
 
     class Provider(models.TextChoices):
-        LOCAL = "local", "this service"
-        AWS = "aws", "AWS KMS"
-        GCP = "gcp", "Google Cloud KMS"
-        AZURE = "azure", "Azure Key Vault"
+        LOCAL = "local", _("this service")
+        AWS = "aws", _("AWS KMS")
+        GCP = "gcp", _("Google Cloud KMS")
+        AZURE = "azure", _("Azure Key Vault")
 
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="custody_keys")
     purpose = models.CharField(max_length=16, choices=Purpose.choices)
@@ -140,11 +141,11 @@ class StorageTarget(models.Model):
     """
 
     class Provider(models.TextChoices):
-        DATABASE = "database", "database"
-        FILESYSTEM = "filesystem", "filesystem"
-        AWS = "aws", "Amazon S3"
-        GCP = "gcp", "Google Cloud Storage"
-        AZURE = "azure", "Azure Blob Storage"
+        DATABASE = "database", _("database")
+        FILESYSTEM = "filesystem", _("filesystem")
+        AWS = "aws", _("Amazon S3")
+        GCP = "gcp", _("Google Cloud Storage")
+        AZURE = "azure", _("Azure Blob Storage")
 
     DEPLOYMENTS = (Provider.DATABASE, Provider.FILESYSTEM)
     """Providers of the deployment's targets. A bucket belongs to a customer."""
@@ -238,10 +239,10 @@ class Entry(models.Model):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued", "sealed here, not yet signed"
-        RESERVED = "reserved", "signed, not yet in the vault"
-        STORED = "stored", "in the vault"
-        DISPOSED = "disposed", "destroyed under a retention policy"
+        QUEUED = "queued", _("sealed here, not yet signed")
+        RESERVED = "reserved", _("signed, not yet in the vault")
+        STORED = "stored", _("in the vault")
+        DISPOSED = "disposed", _("destroyed under a retention policy")
 
     record_id = models.UUIDField(primary_key=True, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -265,7 +266,7 @@ class Entry(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "entries"
+        verbose_name_plural = _("entries")
         indexes = [
             models.Index(fields=["organization", "-received_at", "-record_id"], name="entries_newest"),
             models.Index(

@@ -10,6 +10,7 @@ from django.db.models import F, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import selectors
@@ -52,7 +53,8 @@ _REVIEWS = Prefetch(
 
 
 class Kind(admin.SimpleListFilter):
-    title = parameter_name = "kind"
+    title = _("kind")
+    parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(records.KIND, "Decisions"), (review_records.KIND, "Reconsiderations")]
@@ -114,15 +116,15 @@ class DecisionAdmin(OrDisposed):
         record_id = _uuid(term)
         return starting_with(rows, self.search_fields, term, *([record_id] if record_id else [])), False
 
-    @admin.display(description="system")
+    @admin.display(description=_("system"))
     def system(self, row: Decision) -> str:
         return row.system_name or "-"
 
-    @admin.display(description="subject")
+    @admin.display(description=_("subject"))
     def subject(self, row: Decision) -> str:
         return row.subject_reference or "-"
 
-    @admin.display(description="current action")
+    @admin.display(description=_("current action"))
     def current(self, row: Decision) -> str:
         row.take_current(row.reconsiderations.all())  # type: ignore[arg-type]
         return in_words(row.current_action or "-")
@@ -178,7 +180,7 @@ class DecisionAdmin(OrDisposed):
                 idempotency_key=form.cleaned_data["idempotency_key"],
             )
         except services.AlreadyRecorded as earlier:
-            messages.info(request, f"{earlier.sentence} Here it is.")
+            messages.info(request, _("%(sentence)s Here it is.") % {"sentence": earlier.sentence})
             return redirect("admin:decisions_decision_change", earlier.record_id)
         except Fault as error:  # the page keeps the operator's entries
             form.add_error(None, error.sentence)
@@ -211,7 +213,7 @@ class DecisionAdmin(OrDisposed):
         return self.page(
             request,
             "decisions/report.html",
-            "Report on reconsiderations",
+            _("Report on reconsiderations"),
             groups=groups,
             grouping=grouping,
             groupings=review_reports.GROUPINGS,
@@ -249,7 +251,7 @@ class DecisionAdmin(OrDisposed):
         return self.page(
             request,
             "decisions/reconsider.html",
-            "Record a reconsideration",
+            _("Record a reconsideration"),
             status=status,
             decision=decision,
             form=form or ReviewForm(initial=prompt.initial if prompt else None),
@@ -296,19 +298,19 @@ class ReconsiderationAdmin(OrDisposed):
         """Include disposed records, as for decisions."""
         return _with_disposed(request).filter(first__isnull=False)
 
-    @admin.display(description="of")
+    @admin.display(description=_("of"))
     def of(self, row: Reconsideration) -> str:
         return str(row.reconsiders)
 
-    @admin.display(description="outcome")
+    @admin.display(description=_("outcome"))
     def outcome(self, row: Reconsideration) -> str:
         return in_words(row.review_outcome)
 
-    @admin.display(description="new action")
+    @admin.display(description=_("new action"))
     def new_action(self, row: Reconsideration) -> str:
         return in_words(row.action or "-")
 
-    @admin.display(description="time to decision")
+    @admin.display(description=_("time to decision"))
     def time_to_decision(self, row: Reconsideration) -> str:
         days = row.time_taken.total_seconds() / 86400
         return f"{days:,.1f} days" if days >= 1 else f"{24 * days:.1f} hours"

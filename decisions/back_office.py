@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.back_office import Bar, Chart, Flow, may_look
 from accounts.models import Organization
@@ -94,10 +95,10 @@ def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
     """Yield the decisions that came in."""
     if may_look(request, Permission.READ_DECISIONS):
         yield Flow(
-            title="Decisions received",
-            one="decision",
-            many="decisions",
-            happens="came in",
+            title=_("Decisions received"),
+            one=_("decision"),
+            many=_("decisions"),
+            happens=_("came in"),
             rows=Decision.with_disposed.for_organization(organization),
             column="received_at",
             url=reverse("admin:decisions_decision_changelist"),
@@ -127,7 +128,7 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     if not may_look(request, Permission.READ_DECISIONS):
         return
     yield Chart(
-        title="Decisions changed on review",
+        title=_("Decisions changed on review"),
         bars=[
             Bar(system, round(100 * changed / reviews), f"% of {reviews}")
             for system, reviews, changed in review_reports.newest_by_system(organization.pk, _NEWEST)[:_BARS]

@@ -2,6 +2,7 @@ import uuid
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from decisions.review_records import Review
 
@@ -18,30 +19,31 @@ class ReviewForm(forms.Form):
 
     idempotency_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    requested_by = forms.CharField(label="Requested by", help_text="Who asked for the review.")
-    reviewer = forms.CharField(label="Reviewer")
+    requested_by = forms.CharField(label=_("Requested by"), help_text=_("Who asked for the review."))
+    reviewer = forms.CharField(label=_("Reviewer"))
     reviewer_authority = forms.CharField(
-        label="Reviewer's authority", help_text="The role that may change the decision, for example credit officer."
+        label=_("Reviewer's authority"),
+        help_text=_("The role that may change the decision, for example credit officer."),
     )
     outcome = forms.CharField(
-        label="Outcome",
+        label=_("Outcome"),
         max_length=64,
-        help_text="Upheld, modified or overturned. Reports do not count other words as changes.",
+        help_text=_("Upheld, modified or overturned. Reports do not count other words as changes."),
         widget=forms.TextInput(attrs={"list": "outcomes"}),
     )
     new_action = forms.CharField(
-        label="New action", required=False, max_length=256, help_text="Leave blank if the outcome doesn't change."
+        label=_("New action"), required=False, max_length=256, help_text=_("Leave blank if the outcome doesn't change.")
     )
     rationale = forms.CharField(
         widget=UnechoedText(attrs={"rows": 5, "autocomplete": "off"}),
-        help_text="Keep a copy of this text. We store only a fingerprint of it.",
+        help_text=_("Keep a copy of this text. We store only a fingerprint of it."),
         strip=False,
     )
     evidence_considered = forms.CharField(
         required=False,
-        label="Evidence considered",
+        label=_("Evidence considered"),
         widget=UnechoedText(attrs={"rows": 3, "autocomplete": "off"}),
-        help_text="One reference per line. Only a fingerprint of each is stored.",
+        help_text=_("One reference per line. Only a fingerprint of each is stored."),
     )
 
     def review(self) -> Review:

@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member
 from notices.letters import recipient as recipients
@@ -41,10 +42,10 @@ class _Acknowledged(forms.MultipleChoiceField):
 class ApprovalForm(ActionForm):
     comment = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     authority = forms.CharField(
-        required=False, max_length=256, help_text="Default: your authority grant, or your role."
+        required=False, max_length=256, help_text=_("Default: your authority grant, or your role.")
     )
     acknowledge = _Acknowledged(
-        label="I have read each of these warnings", required=False, widget=forms.CheckboxSelectMultiple
+        label=_("I have read each of these warnings"), required=False, widget=forms.CheckboxSelectMultiple
     )
 
     def show(self, warnings: Sequence[ApprovalWarning]) -> None:
@@ -58,16 +59,16 @@ class ApprovalForm(ActionForm):
 
 class ChangesForm(ActionForm):
     reason = forms.CharField(
-        label="What needs to change?",
+        label=_("What needs to change?"),
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say what has to be changed."},
+        error_messages={"required": _("Say what has to be changed.")},
     )
 
 
 class WithdrawalForm(ActionForm):
     reason = forms.CharField(
-        label="Why it is withdrawn", required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
+        label=_("Why it is withdrawn"), required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
     )
 
 
@@ -80,14 +81,14 @@ _CHANNELS = [
 
 
 class DeliveryForm(ActionForm):
-    channel = forms.ChoiceField(label="How", choices=_CHANNELS)
-    address = forms.CharField(required=False, max_length=1000, help_text="Blank = recipient's email address")
-    reference = forms.CharField(label="Tracking number", required=False, max_length=200)
+    channel = forms.ChoiceField(label=_("How"), choices=_CHANNELS)
+    address = forms.CharField(required=False, max_length=1000, help_text=_("Blank = recipient's email address"))
+    reference = forms.CharField(label=_("Tracking number"), required=False, max_length=200)
     delivered_at = forms.DateTimeField(
-        label="When (UTC)",
+        label=_("When (UTC)"),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Blank = now. Email is sent immediately.",
+        help_text=_("Blank = now. Email is sent immediately."),
     )
 
 
@@ -96,20 +97,21 @@ class RecipientForm(ActionForm):
 
     PARTS = ("name", "address", "email", "reference")
 
-    recipient_name = forms.CharField(label="Recipient's name", required=False, max_length=recipients.MAX_WIDTH)
+    recipient_name = forms.CharField(label=_("Recipient's name"), required=False, max_length=recipients.MAX_WIDTH)
     recipient_address = forms.CharField(
-        label="Recipient's postal address",
+        label=_("Recipient's postal address"),
         required=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=f"With the name at most {recipients.MAX_LINES} lines of {recipients.MAX_WIDTH} characters.",
+        help_text=_("With the name at most %(lines)s lines of %(width)s characters.")
+        % {"lines": recipients.MAX_LINES, "width": recipients.MAX_WIDTH},
     )
-    recipient_email = forms.EmailField(label="Recipient's email address", required=False)
+    recipient_email = forms.EmailField(label=_("Recipient's email address"), required=False)
     recipient_reference = forms.CharField(
-        label="Reference",
+        label=_("Reference"),
         required=False,
         max_length=recipients.MAX_REFERENCE,
-        help_text="Fixed once the notice is approved.",
+        help_text=_("Fixed once the notice is approved."),
     )
 
     def __init__(self, notice: Notice, entered: Any = None, *, initial: Any = None, **options: Any) -> None:
@@ -157,7 +159,7 @@ class ReasonForm(forms.Form):
     """The reason for an end, such as a return or a closed request."""
 
     reason = forms.CharField(
-        max_length=4000, widget=forms.Textarea(attrs={"rows": 2}), error_messages={"required": "Say why."}
+        max_length=4000, widget=forms.Textarea(attrs={"rows": 2}), error_messages={"required": _("Say why.")}
     )
 
 
@@ -174,7 +176,7 @@ class GrantForm(forms.ModelForm):
 
     member: "forms.ModelChoiceField[Member]" = forms.ModelChoiceField(queryset=None)
     packs = forms.MultipleChoiceField(
-        choices=_pack_choices, required=False, widget=forms.CheckboxSelectMultiple, help_text="None means all."
+        choices=_pack_choices, required=False, widget=forms.CheckboxSelectMultiple, help_text=_("None means all.")
     )
 
     class Meta:
@@ -194,7 +196,7 @@ class GrantForm(forms.ModelForm):
     def clean(self) -> None:
         begins, ends = self.cleaned_data.get("valid_from"), self.cleaned_data.get("valid_to")
         if begins and ends and ends < begins:
-            self.add_error("valid_to", "The grant ends before it begins.")
+            self.add_error("valid_to", _("The grant ends before it begins."))
 
 
 class _Offering(forms.TextInput):
@@ -220,9 +222,12 @@ class FieldNames(forms.CharField):
 
     def validate(self, value: Any) -> None:
         if len(value) > MOST_FIELD_NAMES or any(len(name) > LONGEST_FIELD_NAME for name in value):
-            raise forms.ValidationError(f"At most {MOST_FIELD_NAMES} names of {LONGEST_FIELD_NAME} characters.")
+            raise forms.ValidationError(
+                _("At most %(names)s names of %(characters)s characters.")
+                % {"names": MOST_FIELD_NAMES, "characters": LONGEST_FIELD_NAME}
+            )
         if nameless := [name for name in value if not any(map(str.isalnum, name))]:
-            raise forms.ValidationError(f"{nameless[0]} has neither a letter nor a digit.")
+            raise forms.ValidationError(_("%(name)s has neither a letter nor a digit.") % {"name": nameless[0]})
 
     def run_validators(self, value: Any) -> None:
         """Skip the validators of a text: the value is a list."""
@@ -236,19 +241,19 @@ class SettingsForm(forms.ModelForm):
         guards_locked: disable the fields that only an owner may change.
     """
 
-    default_pack = forms.ChoiceField(choices=_pack_choices, help_text="For drafts that name no other pack.")
+    default_pack = forms.ChoiceField(choices=_pack_choices, help_text=_("For drafts that name no other pack."))
 
     sensitive_fields = FieldNames(
-        label="Also withheld from letters",
-        help_text="Names of fields, one per line, in addition to the default list. badge_no also matches badgeNo.",
+        label=_("Also withheld from letters"),
+        help_text=_("Names of fields, one per line, in addition to the default list. badge_no also matches badgeNo."),
     )
     printable_fields = FieldNames(
-        label="Allowed in letters although withheld by default",
-        help_text="Names of fields, one per line. The audit trail records who allowed them.",
+        label=_("Allowed in letters although withheld by default"),
+        help_text=_("Names of fields, one per line. The audit trail records who allowed them."),
     )
-    signatory_name = forms.CharField(label="Who signs letters", required=False, max_length=recipients.MAX_WIDTH)
-    signatory_function = forms.CharField(label="Their function", required=False, max_length=recipients.MAX_WIDTH)
-    signatory_telephone = forms.CharField(label="Their telephone", required=False, max_length=recipients.MAX_WIDTH)
+    signatory_name = forms.CharField(label=_("Who signs letters"), required=False, max_length=recipients.MAX_WIDTH)
+    signatory_function = forms.CharField(label=_("Their function"), required=False, max_length=recipients.MAX_WIDTH)
+    signatory_telephone = forms.CharField(label=_("Their telephone"), required=False, max_length=recipients.MAX_WIDTH)
 
     class Meta:
         model = NoticeSettings
@@ -279,7 +284,7 @@ class SettingsForm(forms.ModelForm):
                 required=False,
                 initial=self.instance.placeholders.get(name, ""),
                 widget=_Offering(name),
-                help_text=f"For {users}." if users else "No pack asks for it.",
+                help_text=_("For %(users)s.") % {"users": users} if users else _("No pack asks for it."),
             )
         self.first_text = next(name for name in self.fields if name.startswith("text_"))
         row = self.instance
@@ -290,7 +295,10 @@ class SettingsForm(forms.ModelForm):
     def clean(self) -> None:
         entered = [self.cleaned_data.get(name, []) for name in ("sensitive_fields", "printable_fields")]
         if both := same_names(*entered):
-            self.add_error("printable_fields", f"{both[0]} is among what is withheld: take it off one of the lists.")
+            self.add_error(
+                "printable_fields",
+                _("%(name)s is among what is withheld: take it off one of the lists.") % {"name": both[0]},
+            )
 
     def values(self) -> dict[str, Any]:
         """Return the arguments for `services.change_settings`. Only for a valid form."""
@@ -331,9 +339,9 @@ class PhraseTableForm(forms.Form):
     """A table of phrases as a file."""
 
     file = forms.FileField(
-        label="CSV file",
+        label=_("CSV file"),
         error_messages={  # the upload handler drops larger files
-            "required": "Choose a file of less than 1 MiB. The command import_phrasebook takes larger ones."
+            "required": _("Choose a file of less than 1 MiB. The command import_phrasebook takes larger ones.")
         },
     )
 
@@ -341,6 +349,6 @@ class PhraseTableForm(forms.Form):
         try:
             return read_table(self.cleaned_data["file"].read().decode("utf-8-sig").splitlines(keepends=True))
         except UnicodeDecodeError:
-            raise forms.ValidationError("The file is not UTF-8 text.") from None
+            raise forms.ValidationError(_("The file is not UTF-8 text.")) from None
         except BadTable as error:
             raise forms.ValidationError(error.sentence) from None

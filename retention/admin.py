@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
@@ -23,7 +24,8 @@ _HOLD = "admin:retention_hold_change"
 
 
 class HoldState(View):
-    title = parameter_name = "state"
+    title = _("state")
+    parameter_name = "state"
     usual = "In force"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -55,15 +57,15 @@ class HoldAdmin(ReadOnlyAdmin):
     change_list_template = "retention/holds.html"
     row_template = "retention/hold.html"
 
-    @admin.display(description="covers")
+    @admin.display(description=_("covers"))
     def covers(self, row: Hold) -> str:
         return selectors.description(row)
 
-    @admin.display(description="placed by")
+    @admin.display(description=_("placed by"))
     def placer(self, row: Hold) -> str:
         return label_of(row.placed_by)
 
-    @admin.display(description="lifted by")
+    @admin.display(description=_("lifted by"))
     def lifter(self, row: Hold) -> str:
         return label_of(row.lifted_by) or "-"
 
@@ -125,14 +127,14 @@ class HoldAdmin(ReadOnlyAdmin):
         try:
             services.lift_hold(caller=operator, hold=row, because=form.cleaned_data["because"])
             messages.success(
-                request, "Lifted. The decisions it covered are disposed of once their retention period is over."
+                request, _("Lifted. The decisions it covered are disposed of once their retention period is over.")
             )
         except DomainError as refused:
             messages.error(request, refused.sentence)
         return redirect(_HOLD, pk)
 
     def _placed(self, request: HttpRequest, hold: Hold) -> HttpResponse:
-        messages.success(request, "Placed. The decisions it covers are kept until you lift it.")
+        messages.success(request, _("Placed. The decisions it covers are kept until you lift it."))
         return redirect(_HOLD, hold.pk)
 
     def _form(self, request: HttpRequest, title: str, form: HoldForm, **context: Any) -> HttpResponse:
@@ -141,7 +143,8 @@ class HoldAdmin(ReadOnlyAdmin):
 
 
 class DisposalState(admin.SimpleListFilter):
-    title = parameter_name = "state"
+    title = _("state")
+    parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("failing", "Not finished, with a problem"), ("unfinished", "Not finished"), ("finished", "Finished")]

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
 from config.leases import Leased
@@ -35,7 +36,7 @@ class Policy(models.Model):
     objects = TenantQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "retention"
+        verbose_name_plural = _("retention")
         constraints = [
             models.UniqueConstraint(fields=["organization", "number"], name="policies_are_numbered"),
             models.CheckConstraint(condition=Q(number__gte=1), name="policies_are_numbered_from_one"),
@@ -111,14 +112,14 @@ class Run(Leased):
     """
 
     class Kind(models.TextChoices):
-        DAILY = "daily", "daily run"
-        COMMAND = "command", "command"
+        DAILY = "daily", _("daily run")
+        COMMAND = "command", _("command")
 
     class State(models.TextChoices):
-        RUNNING = "running", "running"
-        ASKS = "asks", "waits for an owner"
-        FINISHED = "finished", "finished"
-        STOPPED = "stopped", "stopped"
+        RUNNING = "running", _("running")
+        ASKS = "asks", _("waits for an owner")
+        FINISHED = "finished", _("finished")
+        STOPPED = "stopped", _("stopped")
 
     UNFINISHED = (State.RUNNING, State.ASKS)
 

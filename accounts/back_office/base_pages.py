@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.text import capfirst
 
@@ -177,7 +178,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return display_for_value(value, "-")
 
     def page(
-        self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
+        self, request: HttpRequest, template: str, title: str | Promise, *, status: int = 200, **context: Any
     ) -> TemplateResponse:
         """Render a template that extends `admin/page.html`.
 

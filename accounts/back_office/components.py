@@ -1,10 +1,12 @@
 """A page with every component of the pages in each state. It has no data: the tests of looks read it."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
 
 from accounts.back_office.flows import Column, CountedFlow, Flow
 from accounts.back_office.navigation import Link, Menu
@@ -36,7 +38,7 @@ def components(request: HttpRequest) -> HttpResponse:
 
 def _context() -> dict[str, Any]:
     page = "#navigation"
-    groups = {
+    groups: Mapping[str | Promise, Sequence[tuple[Link, int]]] = {
         "Work": [(Link("To do", page, is_current=True), 12), (Link("Requests", page, is_current=False), 0)],
         "": [(Link("Decisions", page, is_current=False), 100)],
     }

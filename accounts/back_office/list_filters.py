@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_lazy as _
 
 from config.distinct_values import distinct_values
 from config.words import in_words
@@ -58,7 +59,7 @@ class ExactValue(_Filter):
         yield {
             "selected": not self.value,
             "query_string": changelist.get_query_string({self.field_path: None}),
-            "display": "All",
+            "display": _("All"),
         }
         for value in self.known:
             link = changelist.get_query_string({self.field_path: value})
@@ -95,7 +96,7 @@ class TimeRange(_Filter):
     """
 
     template = "admin/filter_time.html"
-    _LAST = {"1": "Today", "7": "Last 7 days", "30": "Last 30 days"}
+    _LAST = {"1": _("Today"), "7": _("Last 7 days"), "30": _("Last 30 days")}
 
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         self.names = {part: f"{field_path}__{part}" for part in ("days", "from", "to")}
@@ -118,7 +119,7 @@ class TimeRange(_Filter):
         yield {
             "selected": not (self.days or self.first or self.last),
             "query_string": changelist.get_query_string(nothing),
-            "display": "Any time",
+            "display": _("Any time"),
         }
         for number, display in self._LAST.items():
             link = changelist.get_query_string({**nothing, self.names["days"]: number})

@@ -7,6 +7,8 @@ from django.apps import apps
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import places
 from accounts.models import Organization
@@ -29,7 +31,7 @@ class Page:
     model: str
     name: str = ""
     query: str = ""
-    label: str = ""
+    label: str | Promise = ""
 
     @property
     def path(self) -> str:
@@ -55,67 +57,67 @@ class Page:
 class Item:
     """A line of the menu. Its first page opens; with several, each page shows all as tabs."""
 
-    label: str
+    label: str | Promise
     pages: Sequence[Page]
     count: str = ""
 
 
 # The lines of each group. The group without a name has no heading.
-MENU: Mapping[str, Sequence[Item]] = {
-    "Work": [
-        Item("To do", [Page("notices.notice")], "to_do"),
-        Item("Requests", [Page("notices.reviewrequest")], "requests"),
-        Item("To deliver", [Page("notices.notice", query="queue=approved")], "to_deliver"),
+MENU: Mapping[str | Promise, Sequence[Item]] = {
+    _("Work"): [
+        Item(_("To do"), [Page("notices.notice")], "to_do"),
+        Item(_("Requests"), [Page("notices.reviewrequest")], "requests"),
+        Item(_("To deliver"), [Page("notices.notice", query="queue=approved")], "to_deliver"),
     ],
     "": [
         Item(
-            "Decisions",
+            _("Decisions"),
             [
-                Page("decisions.decision", label="Decisions"),
-                Page("decisions.reconsideration", label="Reconsiderations"),
+                Page("decisions.decision", label=_("Decisions")),
+                Page("decisions.reconsideration", label=_("Reconsiderations")),
             ],
         ),
         Item(
-            "Reports",
+            _("Reports"),
             [
-                Page("notices.noticesettings", "notice-report", label="Notices"),
-                Page("decisions.decision", "reconsideration-report", label="Reconsiderations"),
+                Page("notices.noticesettings", "notice-report", label=_("Notices")),
+                Page("decisions.decision", "reconsideration-report", label=_("Reconsiderations")),
             ],
         ),
     ],
-    "Settings": [
-        Item("Organization", [Page("notices.noticesettings")]),
+    _("Settings"): [
+        Item(_("Organization"), [Page("notices.noticesettings")]),
         Item(
-            "People",
+            _("People"),
             [
-                Page("accounts.member", label="Members"),
-                Page("accounts.invite", label="Invitations"),
-                Page("notices.authoritygrant", label="Who may approve"),
+                Page("accounts.member", label=_("Members")),
+                Page("accounts.invite", label=_("Invitations")),
+                Page("notices.authoritygrant", label=_("Who may approve")),
             ],
         ),
-        Item("API keys", [Page("accounts.apikey")]),
-        Item("Notices and packs", [Page("notices.noticesettings", "notice-packs")]),
-        Item("Phrasebook", [Page("notices.phrase")]),
-        Item("Connectors", [Page("connectors.connector")]),
+        Item(_("API keys"), [Page("accounts.apikey")]),
+        Item(_("Notices and packs"), [Page("notices.noticesettings", "notice-packs")]),
+        Item(_("Phrasebook"), [Page("notices.phrase")]),
+        Item(_("Connectors"), [Page("connectors.connector")]),
         Item(
-            "Custody",
+            _("Custody"),
             [
-                Page("custody.entry", label="Stored records"),
-                Page("custody.key", label="Signing keys"),
-                Page("custody.storagetarget", label="Storage"),
-                Page("custody.entry", "choose-cloud", label="Test a cloud"),
+                Page("custody.entry", label=_("Stored records")),
+                Page("custody.key", label=_("Signing keys")),
+                Page("custody.storagetarget", label=_("Storage")),
+                Page("custody.entry", "choose-cloud", label=_("Test a cloud")),
             ],
         ),
         Item(
-            "Retention",
+            _("Retention"),
             [
-                Page("retention.policy", label="Policy"),
-                Page("retention.hold", label="Holds"),
-                Page("custody.disposal", label="Disposals"),
-                Page("retention.policy", "subject-request", label="Access requests"),
+                Page("retention.policy", label=_("Policy")),
+                Page("retention.hold", label=_("Holds")),
+                Page("custody.disposal", label=_("Disposals")),
+                Page("retention.policy", "subject-request", label=_("Access requests")),
             ],
         ),
-        Item("Audit", [Page("accounts.auditevent")]),
+        Item(_("Audit"), [Page("accounts.auditevent")]),
     ],
 }
 
@@ -135,7 +137,7 @@ def register_counts(source: Counts) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    label: str
+    label: str | Promise
     url: str
     is_current: bool
 
@@ -152,7 +154,7 @@ class Menu:
         trail: the links above a page that is not listed. The last leads back to the list as the person left it.
     """
 
-    groups: Mapping[str, Sequence[tuple[Link, int]]]
+    groups: Mapping[str | Promise, Sequence[tuple[Link, int]]]
     item: Link | None = None
     tabs: Sequence[Link] = ()
     is_listed: bool = False
@@ -172,7 +174,7 @@ def menu(request: HttpRequest, organization: Organization | None, model: str) ->
     if rank == 1:
         nearest = _left(request, nearest)
     current = nearest if rank else None
-    groups: dict[str, list[tuple[Link, int]]] = {}
+    groups: dict[str | Promise, list[tuple[Link, int]]] = {}
     item, tabs = None, []
     for group, items in MENU.items():
         for entry in items:

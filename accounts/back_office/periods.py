@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from django.http import Http404
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +15,12 @@ class Period:
     """Days up to now. `days` is its value in the address, and `begins` is None if it has no beginning."""
 
     days: str
-    label: str
+    label: str | Promise
     begins: datetime | None
 
 
 _DEFAULT = "90"
-_LABELS = {"30": "30 days", "90": "90 days", "365": "365 days", "all": "All"}
+_LABELS = {"30": _("30 days"), "90": _("90 days"), "365": _("365 days"), "all": _("All")}
 
 
 def all_periods() -> list[Period]:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
 
 from accounts.back_office import ReadOnlyAdmin, caller, form_tokens, refusal
 from accounts.roles import Permission
@@ -33,7 +34,7 @@ class EditingPages(ReadOnlyAdmin):
         ]
 
     def choose_kind(self, request: HttpRequest) -> HttpResponse:
-        return self.page(request, "connectors/kinds.html", "Create a connector", kinds=Kind.choices)
+        return self.page(request, "connectors/kinds.html", _("Create a connector"), kinds=Kind.choices)
 
     def create(self, request: HttpRequest, kind: str) -> HttpResponse:
         if kind not in kinds.names():
@@ -69,9 +70,9 @@ class EditingPages(ReadOnlyAdmin):
 
     def _saved(self, request: HttpRequest, row: Connector) -> HttpResponse:
         if row.problems:
-            messages.warning(request, "Saved. It is not polled until its problems are fixed.")
+            messages.warning(request, _("Saved. It is not polled until its problems are fixed."))
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
         return redirect(_PAGE, row.pk)
 
     def _shown(
@@ -83,7 +84,9 @@ class EditingPages(ReadOnlyAdmin):
         return self.page(
             request,
             "connectors/form.html",
-            f"Edit {row}" if row else f"Create a connector: {Kind(kind).label}",
+            _("Edit %(row)s") % {"row": row}
+            if row
+            else _("Create a connector: %(label)s") % {"label": Kind(kind).label},
             status=422 if form.errors else 200,
             form=form,
             kind=Kind(kind).label,

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.admin import SimpleListFilter
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from connectors.models import Kind, Quarantined
 
@@ -21,7 +22,7 @@ _STATES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 class State(SimpleListFilter):
-    title = "state"
+    title = _("state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -33,11 +34,11 @@ class State(SimpleListFilter):
 
 
 class KindOf(SimpleListFilter):
-    title = "kind"
+    title = _("kind")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return Kind.choices
+        return [(kind.value, str(kind.label)) for kind in Kind]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(kind=self.value()) if self.value() in Kind.values else queryset

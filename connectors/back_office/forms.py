@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from django import forms
 from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
 from config import secret_references
@@ -41,7 +42,7 @@ class JsonField(LinesField):
         try:
             return strict_json.read(text.encode(), nul=False)
         except InvalidJSON as error:
-            raise forms.ValidationError(f"Invalid JSON: {error.general}.") from None
+            raise forms.ValidationError(_("Invalid JSON: %(general)s.") % {"general": error.general}) from None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
@@ -56,17 +57,17 @@ class ConnectorForm(forms.Form):
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(max_length=MAX_NAME)
     schedule_seconds = forms.IntegerField(
-        label="Seconds between polls",
+        label=_("Seconds between polls"),
         initial=300,
         min_value=MIN_SCHEDULE,
         max_value=MAX_SCHEDULE,
-        help_text="From 30 to 86400 (one day).",
+        help_text=_("From 30 to 86400 (one day)."),
     )
-    secret_ref = forms.CharField(label="Secret reference", required=False)
+    secret_ref = forms.CharField(label=_("Secret reference"), required=False)
     item = LinesField(
-        label="Item to preview",
+        label=_("Item to preview"),
         required=False,
-        help_text="One item as the source has it, to see its record. It is not saved.",
+        help_text=_("One item as the source has it, to see its record. It is not saved."),
     )
 
     def __init__(self, kind: Kind, data: Any = None, *, connector: Connector | None = None, **options: Any) -> None:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.back_office import Need, may_look
 from accounts.back_office.lists import MAX_ROWS
@@ -23,7 +24,7 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         page = reverse("admin:decisions_decision_changelist")
         if len(systems) == 1:
             page += "?" + urlencode({"system_name": systems[0]})
-        yield _need("system", "systems", "that used to send decisions and stopped", systems, page)
+        yield _need(_("system"), _("systems"), _("that used to send decisions and stopped"), systems, page)
     if may_look(request, Permission.MANAGE_CONNECTORS):
         rows = list(selectors.in_need(organization.pk)[: MAX_ROWS + 1])
         page = reverse("admin:connectors_connector_changelist")
@@ -33,7 +34,14 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
             ("with items in quarantine", "quarantine", [row for row in rows if row.has_quarantined]),
         ):
             names = [row.name for row in chosen]
-            yield _need("connector", "connectors", what, names, f"{page}?state={state}", urgent=state == "stopped")
+            yield _need(
+                _("connector"),
+                _("connectors"),
+                what,
+                names,
+                f"{page}?state={state}",
+                urgent=state == "stopped",
+            )
 
 
 def _need(one: str, many: str, what: str, names: Sequence[str], url: str, *, urgent: bool = False) -> Need:

@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import mail, selectors
 from accounts.roles import Permission
@@ -55,7 +56,8 @@ def _send(row: Alert) -> mail.Outcome:
     mail.send(
         "connector",
         to=row.member.user.email,
-        subject=f"The connector {' '.join(connector.name.split())} {row.get_event_display()}",
+        subject=_("The connector %(connector)s %(happened)s")
+        % {"connector": " ".join(connector.name.split()), "happened": row.get_event_display()},
         context={
             "connector": connector,
             "organization": connector.organization.name,

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
@@ -87,7 +88,7 @@ class CloudPages(ReadOnlyAdmin):
         ]
 
     def choose_cloud(self, request: HttpRequest) -> HttpResponse:
-        return self.page(request, "custody/clouds.html", "Test a cloud", clouds=_TITLES.items())
+        return self.page(request, "custody/clouds.html", _("Test a cloud"), clouds=_TITLES.items())
 
     def test_cloud(self, request: HttpRequest, provider: str) -> HttpResponse:
         if provider not in clouds.PROVIDERS:
@@ -101,7 +102,7 @@ class CloudPages(ReadOnlyAdmin):
                 try:
                     if use:
                         services.choose_cloud(caller=who, provider=provider, config=form.config)
-                        messages.success(request, "New records go to this bucket. Earlier ones stay where they are.")
+                        messages.success(request, _("New records go to this bucket. Earlier ones stay where they are."))
                         return redirect("admin:custody_storagetarget_changelist")
                     outcome["tested"] = services.run_custody_test(caller=who, provider=provider, config=form.config)
                 except services.StorageRefused as refused:
@@ -112,7 +113,7 @@ class CloudPages(ReadOnlyAdmin):
         return self.page(
             request,
             "custody/cloud_test.html",
-            f"Test a cloud: {_TITLES[provider]}",
+            _("Test a cloud: %(provider)s") % {"provider": _TITLES[provider]},
             status=422 if form.errors else 200,
             form=form,
             cloud=_TITLES[provider],

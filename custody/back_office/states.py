@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.back_office import Need, capped_counts, may_look
 from accounts.back_office.lists import MAX_ROWS
@@ -44,15 +45,15 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     """Yield the needs on the start page."""
     if may_look(request, Permission.READ_DECISIONS):
         yield Need(
-            text="records sealed, but not in their vault after a minute",
-            one="record sealed, but not in its vault after a minute",
+            text=_("records sealed, but not in their vault after a minute"),
+            one=_("record sealed, but not in its vault after a minute"),
             count=late(Entry.objects.for_organization(organization)),
             url=reverse("admin:custody_entry_changelist") + "?state=late",
             urgent=True,
         )
         yield Need(
-            text="damaged items in custody: have them restored from a backup",
-            one="damaged item in custody: have it restored from a backup",
+            text=_("damaged items in custody: have them restored from a backup"),
+            one=_("damaged item in custody: have it restored from a backup"),
             count=Damage.objects.for_organization(organization),
             url=reverse("admin:custody_entry_changelist"),
             urgent=True,

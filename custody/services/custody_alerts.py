@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import mail, selectors
 from accounts.models import Organization
@@ -111,7 +112,8 @@ def _about_key(alert: KeyAlert) -> _Message:
     key = alert.outage.key
     organization = key.organization.name
     context = {"key": key, "outage": alert.outage, "organization": organization}
-    return _Message("key_outage", f"The {key.purpose} key of {_line(organization)} cannot be used", context)
+    values = {"purpose": key.purpose, "organization": _line(organization)}
+    return _Message("key_outage", _("The %(purpose)s key of %(organization)s cannot be used") % values, context)
 
 
 def _about_storage(alert: StorageAlert) -> _Message | None:
@@ -126,7 +128,8 @@ def _about_storage(alert: StorageAlert) -> _Message | None:
         "since": outage.began_at,
         "reason": outage.reason,
     }
-    return _Message("storage_outage", f"The storage of {_line(organization)} does not take records", context)
+    subject = _("The storage of %(organization)s does not take records") % {"organization": _line(organization)}
+    return _Message("storage_outage", subject, context)
 
 
 def _about_damage(alert: DamageAlert) -> _Message | None:
@@ -135,7 +138,8 @@ def _about_damage(alert: DamageAlert) -> _Message | None:
         return None
     organization = alert.organization.name
     context = {"organization": organization, "count": count, "damaged": list(damaged[:20])}
-    return _Message("damage", f"Records of {_line(organization)} are damaged", context)
+    subject = _("Records of %(organization)s are damaged") % {"organization": _line(organization)}
+    return _Message("damage", subject, context)
 
 
 def _line(name: str) -> str:

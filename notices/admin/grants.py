@@ -4,6 +4,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
@@ -26,23 +27,23 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
     change_list_template = "notices/grants.html"
     row_template = "notices/grant.html"
 
-    @admin.display(description="user", ordering="user__email")
+    @admin.display(description=_("user"), ordering="user__email")
     def person(self, row: AuthorityGrant) -> str:
         return str(row.user)
 
-    @admin.display(description="packs")
+    @admin.display(description=_("packs"))
     def for_packs(self, row: AuthorityGrant) -> str:
         return ", ".join(packs()[pack].short_name for pack in row.packs) or "all"
 
-    @admin.display(description="valid from", ordering="valid_from")
+    @admin.display(description=_("valid from"), ordering="valid_from")
     def begins(self, row: AuthorityGrant) -> str:
         return row.valid_from.isoformat()
 
-    @admin.display(description="valid to", ordering="valid_to")
+    @admin.display(description=_("valid to"), ordering="valid_to")
     def ends(self, row: AuthorityGrant) -> str:
         return row.valid_to.isoformat() if row.valid_to else "-"
 
-    @admin.display(description="granted by")
+    @admin.display(description=_("granted by"))
     def giver(self, row: AuthorityGrant) -> str:
         return label_of(row.granted_by)
 
@@ -69,15 +70,15 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
         if form.is_valid():
             with Reason() as reason:
                 services.grant_authority(caller=grantor, **form.cleaned_data)
-                messages.success(request, "Granted.")
+                messages.success(request, _("Granted."))
                 return self.back_to_list(request)
             form.add_error(None, reason.sentence)
         status = 422 if form.is_bound else 200
-        return self.page(request, "notices/form.html", "Grant authority to approve", status=status, form=form)
+        return self.page(request, "notices/form.html", _("Grant authority to approve"), status=status, form=form)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         grant = self.get_row(request, pk)
         if request.method == "POST":
             services.revoke_grant(caller=caller(request, Permission.GRANT_AUTHORITY), grant=grant)
-            messages.success(request, "Revoked. Approvals made with it stand.")
+            messages.success(request, _("Revoked. Approvals made with it stand."))
         return redirect("admin:notices_authoritygrant_change", pk)

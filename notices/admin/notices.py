@@ -12,6 +12,7 @@ from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import get_language_info
+from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
 
 from accounts import selectors as accounts
@@ -61,13 +62,13 @@ class NoticeAdmin(ReadOnlyAdmin):
         rows = queryset.filter(decision__organization=F("organization"))  # with which its indexes begin
         return rows.filter(Q(decision__decision_id__begins=term) | Q(decision__subject_reference__begins=term)), False
 
-    @admin.display(description="decision")
+    @admin.display(description=_("decision"))
     def about(self, row: Notice) -> str:
         decision = row.decision
         beneath = f"review of {decision.first.decision_id}" if decision.first else decision.subject_reference
         return format_html('{}<br><span class="quiet">{}</span>', decision.decision_id, beneath)
 
-    @admin.display(description="state")
+    @admin.display(description=_("state"))
     def where_it_stands(self, row: Notice) -> str:
         """Return the state, with the number of problems that block approval; the review page lists them."""
         tag = format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
@@ -76,16 +77,16 @@ class NoticeAdmin(ReadOnlyAdmin):
         problems = f"{row.problems} problem{pluralize(row.problems)}"
         return format_html('{}<br><span class="quiet">{}</span>', tag, problems)
 
-    @admin.display(description="due")
+    @admin.display(description=_("due"))
     def due(self, row: Notice) -> str:
         return deadline(row.due_at) if row.due_at and row.state in Notice.UNSENT else "-"
 
-    @admin.display(description="law or policy")
+    @admin.display(description=_("law or policy"))
     def pack_and_language(self, row: Notice) -> str:
         language = get_language_info(row.language)["name"]
         return format_html('{}<br><span class="quiet">{}</span>', packs()[row.pack].framework, language)
 
-    @admin.display(description="assigned to")
+    @admin.display(description=_("assigned to"))
     def assigned_to(self, row: Notice) -> str:
         return row.holder.user.email if row.holder else "-"
 
@@ -125,7 +126,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         if request.method != "POST":
             return back
         if pack is None:
-            messages.error(request, "Choose a pack to draft under.")
+            messages.error(request, _("Choose a pack to draft under."))
             return back
         with Reason() as reason:
             notice = services.draft(
@@ -161,7 +162,7 @@ class NoticeAdmin(ReadOnlyAdmin):
             return self._review(request, notice, problem, 422, {name: form})
         with Reason() as reason:
             result, sentence = action.run(notice, operator, form.cleaned_data)
-            messages.success(request, sentence)
+            messages.success(request, str(sentence))
             return redirect(_address(result))
         return self._review(request, notice, reason.sentence, reason.status, {name: form})
 
@@ -176,7 +177,7 @@ class NoticeAdmin(ReadOnlyAdmin):
             return self._review(request, notice, str(form.errors["reason"][0]), 422)
         with Reason() as reason:
             services.record_return(caller=operator, delivery=row, reason=form.cleaned_data["reason"])
-            messages.success(request, "Noted that the letter came back.")
+            messages.success(request, _("Noted that the letter came back."))
             return redirect(_address(notice))
         return self._review(request, notice, reason.sentence, reason.status)
 
@@ -198,7 +199,12 @@ class NoticeAdmin(ReadOnlyAdmin):
         with Reason() as reason:
             current = editor.save(writer)
             is_new = current.number != editor.seen
-            messages.success(request, f"Saved as revision {current.number}." if is_new else "Nothing was changed.")
+            messages.success(
+                request,
+                _("Saved as revision %(number)s.") % {"number": current.number}
+                if is_new
+                else _("Nothing was changed."),
+            )
             return redirect(_address(notice))
         return self._editor(request, editor, reason.sentence, reason.status)
 
@@ -208,7 +214,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/compare.html",
-            f"Compare revisions of the notice about {notice.decision.decision_id}",
+            _("Compare revisions of the notice about %(decision_id)s") % {"decision_id": notice.decision.decision_id},
             notice=notice,
             revisions=comparison.offered(notice, before, after),
             before=before,
@@ -261,7 +267,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/review.html",
-            f"Notice about {_about(notice.decision)}",
+            _("Notice about %(decision)s") % {"decision": _about(notice.decision)},
             status=status if problem else 200,
             refused=problem,
             **review_page.page(request, notice, entered),
@@ -274,7 +280,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/edit.html",
-            f"Edit the notice about {editor.notice.decision.decision_id}",
+            _("Edit the notice about %(decision_id)s") % {"decision_id": editor.notice.decision.decision_id},
             status=status,
             notice=editor.notice,
             editor=editor,

@@ -4,6 +4,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import AllValues, ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
@@ -26,12 +27,12 @@ class PhraseAdmin(ReadOnlyAdmin):
     ordering = ("key", "language")
     change_list_template = "notices/phrases.html"
 
-    @admin.display(description="sentence or label")
+    @admin.display(description=_("sentence or label"))
     def words(self, row: Phrase) -> str:
         words = row.sentence or row.label
         return format_html('<span class="tag">withheld</span> {}', words) if row.withheld else words
 
-    @admin.display(description="version")
+    @admin.display(description=_("version"))
     def version(self, row: Phrase) -> str:
         return row.approved_version or "-"
 
@@ -60,7 +61,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         if not form.is_valid():
             return self._form(request, form)
         services.put_phrases(caller=editor, phrases=[form.save(commit=False)])
-        messages.success(request, "Saved for later drafts.")
+        messages.success(request, _("Saved for later drafts."))
         return self.back_to_list(request)
 
     def import_table(self, request: HttpRequest) -> HttpResponse:
@@ -68,17 +69,17 @@ class PhraseAdmin(ReadOnlyAdmin):
         form = PhraseTableForm(request.POST or None, request.FILES or None)
         if form.is_valid():
             count = services.put_phrases(caller=editor, phrases=form.cleaned_data["file"])
-            messages.success(request, f"{count} phrases taken.")
+            messages.success(request, _("%(count)s phrases taken.") % {"count": count})
             return self.back_to_list(request)
         note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
         status = 422 if form.is_bound else 200
-        return self.page(request, "notices/form.html", "Import phrases", status=status, form=form, note=note)
+        return self.page(request, "notices/form.html", _("Import phrases"), status=status, form=form, note=note)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         phrase = self.get_row(request, pk)
         if request.method == "POST":
             services.remove_phrase(caller=caller(request, Permission.MANAGE_NOTICES), phrase=phrase)
-            messages.success(request, "Removed; drafts that exist keep their words.")
+            messages.success(request, _("Removed; drafts that exist keep their words."))
         return self.back_to_list(request)
 
     def _form(self, request: HttpRequest, form: PhraseForm) -> HttpResponse:
@@ -86,7 +87,7 @@ class PhraseAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/phrase.html",
-            str(phrase) if phrase else "A phrase",
+            str(phrase) if phrase else _("A phrase"),
             status=422 if form.errors else 200,
             form=form,
             phrase=phrase,

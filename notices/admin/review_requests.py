@@ -5,6 +5,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
@@ -21,7 +22,8 @@ from notices.packs import packs
 class Waiting(View):
     """The view of review requests; the default shows those in which a person waits for the review or its outcome."""
 
-    title = parameter_name = "state"
+    title = _("state")
+    parameter_name = "state"
     usual = "Waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -75,15 +77,15 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> ReviewRequestQuerySet:
         return super().get_queryset(request).with_answer()  # type: ignore[attr-defined, no-any-return]
 
-    @admin.display(description="request")
+    @admin.display(description=_("request"))
     def reference(self, row: ReviewRequest) -> str:
         return f"R-{row.pk}"
 
-    @admin.display(description="due")
+    @admin.display(description=_("due"))
     def due(self, row: ReviewRequest) -> str:
         return deadline(row.due_at) if row.due_at and row.is_unfinished else "-"
 
-    @admin.display(description="state")
+    @admin.display(description=_("state"))
     def standing(self, row: ReviewRequest) -> str:
         return row.standing
 
@@ -112,7 +114,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
             return self._page(request, review_request, str(form.errors["reason"][0]), 422)
         with Reason() as reason:
             services.close_request(caller=reviewer, request=review_request, reason=form.cleaned_data["reason"])
-            messages.success(request, "Closed.")
+            messages.success(request, _("Closed."))
             return address
         return self._page(request, review_request, reason.sentence, reason.status)
 
@@ -120,7 +122,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/review_request.html",
-            f"Request for review R-{row.pk}",
+            _("Request for review R-%(pk)s") % {"pk": row.pk},
             status=status,
             row=row,
             closed_by=label_of(row.closed_by),

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, periods, refusal
@@ -63,12 +64,12 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
                 else:
                     for loosening in row.waiting():
                         messages.warning(request, _LOOSENS.format(row.GUARDS[loosening.guard], loosening))
-                    messages.success(request, "Saved for later drafts and approvals.")
+                    messages.success(request, _("Saved for later drafts and approvals."))
                     return redirect("admin:notices_noticesettings_changelist")
         return self.page(
             request,
             "notices/settings.html",
-            "Notice settings",
+            _("Notice settings"),
             status=422 if form.errors else 200,
             form=form,
             reason=reason,
@@ -88,13 +89,13 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         if reason := guards.refusal(owner):
             raise PermissionDenied(reason)
         services.change_settings(caller=owner, **{guard: getattr(row, guard)})
-        messages.success(request, "Canceled: the safeguard stays.")
+        messages.success(request, _("Canceled: the safeguard stays."))
         return redirect("admin:notices_noticesettings_changelist")
 
     def packs(self, request: HttpRequest) -> HttpResponse:
         self._look(request)
         rows = [(pack, _in_force(pack)) for pack in packs().values()]
-        return self.page(request, "notices/packs.html", "Packs", packs=rows)
+        return self.page(request, "notices/packs.html", _("Packs"), packs=rows)
 
     def pack(self, request: HttpRequest, pack_id: str) -> HttpResponse:
         self._look(request)
@@ -120,7 +121,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
         period = periods.chosen(request.GET)
         report = notice_report.notices(organization, period.begins)
         shown = {**report, "period": period, "periods": periods.all_periods()}
-        return self.page(request, "notices/report.html", "Notices: timeliness and approvals", **shown)
+        return self.page(request, "notices/report.html", _("Notices: timeliness and approvals"), **shown)
 
 
 def _in_force(pack: Pack) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from accounts import selectors as accounts
 from accounts.back_office import refusal
@@ -20,7 +22,7 @@ State = Notice.State
 MAIN = "primary"
 """The look of a page's main button."""
 Entered = Mapping[str, Any]
-Done = tuple[Notice, str]
+Done = tuple[Notice, str | Promise]
 """The notice to show next, and a sentence about the result."""
 
 
@@ -38,7 +40,7 @@ class Action:
     """
 
     name: str
-    label: str
+    label: str | Promise
     key: str
     permission: Permission
     states: tuple[str, ...]
@@ -47,7 +49,7 @@ class Action:
     form: type[ActionForm] = ActionForm
     look: str = ""
     aside: tuple[str, ...] = ()
-    again: str = ""
+    again: str | Promise = ""
     is_again: Callable[[Notice, Member | None], bool] = _never
 
     def new_form(self, notice: Notice, entered: Any = None, **options: Any) -> ActionForm:
@@ -67,7 +69,7 @@ class Offer:
     """An action as a page shows it; `reason` says why it is disabled, or is ""."""
 
     action: Action
-    label: str
+    label: str | Promise
     look: str
     form: ActionForm
     reason: str
@@ -126,22 +128,22 @@ def offers(
 
 def _approve(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.approve(caller=caller, notice=notice, **entered)
-    return notice, "Approved."
+    return notice, _("Approved.")
 
 
 def _request_changes(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.request_changes(caller=caller, notice=notice, **entered)
-    return notice, "Changes requested. The notice is a draft again."
+    return notice, _("Changes requested. The notice is a draft again.")
 
 
 def _submit(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.submit(caller=caller, notice=notice)
-    return notice, "Sent for review."
+    return notice, _("Sent for review.")
 
 
 def _hold(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.hold(caller=caller, notice=notice, take=entered["take"])
-    return notice, "Assigned to you, and others see that." if entered["take"] else "Unassigned."
+    return notice, _("Assigned to you, and others see that.") if entered["take"] else _("Unassigned.")
 
 
 def _holds(notice: Notice, member: Member | None) -> bool:
@@ -153,7 +155,7 @@ def _deliver(notice: Notice, caller: Caller, entered: Entered) -> Done:
     details = {name: entered[name] for name in ("address", "reference", "delivered_at")}
     services.deliver(caller=caller, notice=notice, channel=channel, **details)
     is_mail = channel == Delivery.Channel.EMAIL
-    return notice, "The letter is on its way." if is_mail else "The delivery is recorded."
+    return notice, _("The letter is on its way.") if is_mail else _("The delivery is recorded.")
 
 
 def _is_delivered(notice: Notice, member: Member | None) -> bool:
@@ -163,17 +165,17 @@ def _is_delivered(notice: Notice, member: Member | None) -> bool:
 def _recipient(notice: Notice, caller: Caller, entered: Entered) -> Done:
     other = {name: value for name, value in notice.recipient.items() if name not in RecipientForm.PARTS}
     services.set_recipient(caller=caller, notice=notice, recipient={**other, **RecipientForm.entered(entered)})
-    return notice, "Recipient changed. Nothing was sent."
+    return notice, _("Recipient changed. Nothing was sent.")
 
 
 def _new_version(notice: Notice, caller: Caller, entered: Entered) -> Done:
     successor = services.new_version(caller=caller, notice=notice)
-    return successor, "This is the new version, a draft. Once approved, it takes the other's place."
+    return successor, _("This is the new version, a draft. Once approved, it takes the other's place.")
 
 
 def _withdraw(notice: Notice, caller: Caller, entered: Entered) -> Done:
     services.withdraw(caller=caller, notice=notice, reason=entered["reason"])
-    return notice, "Withdrawn."
+    return notice, _("Withdrawn.")
 
 
 _WRITE, _DECIDE = Permission.DRAFT_NOTICES, Permission.APPROVE_NOTICES
@@ -182,15 +184,25 @@ _ALL = (*Notice.EDITABLE, *Notice.FINISHED)
 ACTIONS = {
     action.name: action
     for action in (
-        Action("approve", "Approve", "a", _DECIDE, Notice.EDITABLE, _approve, ApprovalForm, MAIN),
-        Action("request-changes", "Request changes", "r", _DECIDE, (State.IN_REVIEW,), _request_changes, ChangesForm),
-        Action("submit", "Send for review", "s", _WRITE, (State.DRAFT,), _submit),
+        Action("approve", _("Approve"), "a", _DECIDE, Notice.EDITABLE, _approve, ApprovalForm, MAIN),
         Action(
-            "hold", "Assign to me", "t", _WRITE, Notice.EDITABLE, _hold, HoldForm, again="Unassign", is_again=_holds
+            "request-changes", _("Request changes"), "r", _DECIDE, (State.IN_REVIEW,), _request_changes, ChangesForm
+        ),
+        Action("submit", _("Send for review"), "s", _WRITE, (State.DRAFT,), _submit),
+        Action(
+            "hold",
+            _("Assign to me"),
+            "t",
+            _WRITE,
+            Notice.EDITABLE,
+            _hold,
+            HoldForm,
+            again=_("Unassign"),
+            is_again=_holds,
         ),
         Action(
             "deliver",
-            "Deliver",
+            _("Deliver"),
             "d",
             _WRITE,
             Notice.FINISHED,
@@ -198,11 +210,11 @@ ACTIONS = {
             DeliveryForm,
             MAIN,
             aside=(State.DELIVERED,),
-            again="Deliver again",
+            again=_("Deliver again"),
             is_again=_is_delivered,
         ),
-        Action("recipient", "Change the recipient", "i", _WRITE, _ALL, _recipient, RecipientForm, aside=_ALL),
-        Action("new-version", "New version", "n", _WRITE, Notice.FINISHED, _new_version, aside=Notice.FINISHED),
-        Action("withdraw", "Withdraw", "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger", aside=_ALL),
+        Action("recipient", _("Change the recipient"), "i", _WRITE, _ALL, _recipient, RecipientForm, aside=_ALL),
+        Action("new-version", _("New version"), "n", _WRITE, Notice.FINISHED, _new_version, aside=Notice.FINISHED),
+        Action("withdraw", _("Withdraw"), "w", _DECIDE, _ALL, _withdraw, WithdrawalForm, "danger", aside=_ALL),
     )
 }

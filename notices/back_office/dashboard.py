@@ -5,6 +5,7 @@ from functools import partial
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts import selectors as accounts
 from accounts.back_office import Flow, Need, capped_counts, may_look, navigation, refusal
@@ -56,10 +57,10 @@ def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
     """Yield the letters that went out."""
     if may_look(request, Permission.READ_DECISIONS):
         yield Flow(
-            title="Letters sent",
-            one="letter",
-            many="letters",
-            happens="went out",
+            title=_("Letters sent"),
+            one=_("letter"),
+            many=_("letters"),
+            happens=_("went out"),
             rows=Delivery.objects.for_organization(organization).exclude(delivered_at=None),
             column="handled_at",
             url=reverse("admin:notices_notice_changelist") + "?queue=delivered",
@@ -81,7 +82,7 @@ def panel(request: HttpRequest, decision: Decision) -> Panel:
     """Return the notices about a decision, with a form to draft one."""
     offer, notices = selectors.offered_packs(decision), decision.notices.order_by("-created_at")
     return Panel(
-        title="Notices",
+        title=_("Notices"),
         template="notices/panel.html",
         context={
             "notices": [(notice, packs()[notice.pack].framework) for notice in notices],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from accounts.callers import Caller
 from config import db
@@ -58,11 +59,11 @@ class WordsForm(forms.Form):
     """The texts of a notice beside its sentences about the record."""
 
     title = forms.CharField(required=False, widget=forms.TextInput(attrs={"dir": "auto"}))
-    how_to_request_inputs = Words(label="How to ask for the information")
-    rights = Words(rows=8, help_text="One a line. Texts that the law prescribes have to stay word for word.")
-    human_review_available = forms.BooleanField(label="A person will look at it again if asked", required=False)
-    how_to_request_review = Words(label="How to ask for a review")
-    deadline_note = Words(label="Note about deadlines")
+    how_to_request_inputs = Words(label=_("How to ask for the information"))
+    rights = Words(rows=8, help_text=_("One a line. Texts that the law prescribes have to stay word for word."))
+    human_review_available = forms.BooleanField(label=_("A person will look at it again if asked"), required=False)
+    how_to_request_review = Words(label=_("How to ask for a review"))
+    deadline_note = Words(label=_("Note about deadlines"))
 
     def clean_rights(self) -> list[str]:
         before: list[str] = self.initial.get("rights", [])

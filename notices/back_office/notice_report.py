@@ -7,6 +7,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.back_office import Bar, Chart
 from accounts.models import Organization
@@ -81,7 +82,7 @@ def _requests(organization: Organization, now: datetime, since: datetime | None)
         Bar("Closed with a reason", counts["closed"]),
     ]
     page = reverse("admin:notices_reviewrequest_changelist")
-    return Chart("Requests for review", bars if any(bar.value for bar in bars) else [], page)
+    return Chart(_("Requests for review"), bars if any(bar.value for bar in bars) else [], page)
 
 
 def _authority(kinds: dict[str, int]) -> Chart:
@@ -90,4 +91,4 @@ def _authority(kinds: dict[str, int]) -> Chart:
         Bar("Signed in, without a grant", kinds["signed_in"]),
         Bar("Claimed by a key", kinds["asserted"]),
     ]
-    return Chart("Authority behind approvals", bars, "#unverified")
+    return Chart(_("Authority behind approvals"), bars, "#unverified")

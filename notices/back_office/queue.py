@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import get_language_info
+from django.utils.translation import gettext_lazy as _
 
 from accounts import selectors as accounts
 from accounts.back_office import View
@@ -35,7 +36,8 @@ def order(request: HttpRequest) -> list[Any]:
 class Queue(View):
     """The view of the queue; the default shows notices that need work."""
 
-    title = parameter_name = "queue"
+    title = _("queue")
+    parameter_name = "queue"
     usual = "To do"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -79,14 +81,16 @@ class _Exactly(admin.SimpleListFilter):
 
 
 class ByPack(_Exactly):
-    title = parameter_name = "pack"
+    title = _("pack")
+    parameter_name = "pack"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(pack.id, pack.short_name) for pack in packs().values()]
 
 
 class ByLanguage(_Exactly):
-    title = parameter_name = "language"
+    title = _("language")
+    parameter_name = "language"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(language, get_language_info(language)["name"]) for language in languages()]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from accounts.back_office import may_look, refusal
 from accounts.roles import Permission
@@ -57,7 +58,9 @@ def to_write(http: HttpRequest, decision: Decision) -> Panel | None:
         return None
     names = ", ".join(f"R-{due.request.pk}" for due in letters)
     title = (
-        f"{names} is answered: write the letter" if len(letters) == 1 else f"{names} are answered: write the letters"
+        _("%(names)s is answered: write the letter") % {"names": names}
+        if len(letters) == 1
+        else _("%(names)s are answered: write the letters") % {"names": names}
     )
     context = {
         "letters": letters,
@@ -73,7 +76,7 @@ def review_prompt(http: HttpRequest, decision: Decision) -> ReviewPrompt | None:
     if not rows:
         return None
     asked = [{"request": row, "said": _said(row.notice)} for row in rows]
-    title = "What the person asks for" if len(rows) == 1 else "What the people ask for"
+    title = _("What the person asks for") if len(rows) == 1 else _("What the people ask for")
     panel = Panel(title, "notices/asked_for.html", {"asked": asked})
     return ReviewPrompt({"requested_by": ", ".join(map(_asker, rows))}, panel)
 

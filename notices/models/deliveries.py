@@ -2,6 +2,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from config.leases import Leased
 from notices.models.notices import Notice
@@ -32,7 +33,7 @@ class Delivery(Leased):
     objects = NoticePartQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "deliveries"
+        verbose_name_plural = _("deliveries")
         indexes = [
             models.Index(fields=["created_at"], condition=Q(handled_at=None), name="letters_to_mail"),
             models.Index(fields=["handled_at"], condition=Q(delivered_at__isnull=False), name="letters_by_day"),

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
 from config import db
@@ -174,10 +175,10 @@ class Contributor(models.Model):
     """A person or key that contributed to the words of a notice. Four-eyes approval depends on these rows."""
 
     class Part(models.TextChoices):
-        WORDS = "words", "drafted or edited it"
-        PHRASE = "phrase", "wrote a phrase that it uses"
-        MAPPING = "mapping", "said what the record's fields mean"
-        WAIVER = "waiver", "said that an element which blocks does not apply"
+        WORDS = "words", _("drafted or edited it")
+        PHRASE = "phrase", _("wrote a phrase that it uses")
+        MAPPING = "mapping", _("said what the record's fields mean")
+        WAIVER = "waiver", _("said that an element which blocks does not apply")
 
     notice = models.ForeignKey(Notice, on_delete=models.PROTECT, related_name="contributors", db_index=False)
     part = models.CharField(max_length=8, choices=Part.choices)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from accounts.four_eyes import Guarded
 from accounts.models import Organization
@@ -57,7 +58,7 @@ class NoticeSettings(Guarded):
     }
 
     class Meta:
-        verbose_name_plural = "notice settings"
+        verbose_name_plural = _("notice settings")
 
     def __str__(self) -> str:
         return f"notice settings of {self.organization}"

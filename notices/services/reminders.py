@@ -1,6 +1,7 @@
 """Reminder mails about late and nearly due notices: one a day to each member who may draft notices."""
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import mail
 from accounts import selectors as accounts
@@ -42,12 +43,12 @@ def _send(reminder: Reminder) -> mail.Outcome:
     mail.send(
         "reminder",
         to=reminder.member.user.email,
-        subject=f"Notices of {' '.join(organization.name.split())} that are due",
+        subject=_("Notices of %(organization)s that are due") % {"organization": " ".join(organization.name.split())},
         context={
             "organization": organization.name,
             "groups": [
-                ("Late", attention.overdue.order_by("due_at")[:_MAX_NAMED]),
-                ("Due soon", attention.at_risk.order_by("due_at")[:_MAX_NAMED]),
+                (_("Late"), attention.overdue.order_by("due_at")[:_MAX_NAMED]),
+                (_("Due soon"), attention.at_risk.order_by("due_at")[:_MAX_NAMED]),
             ],
             "requests": attention.requests.order_by("due_at")[:_MAX_NAMED],
         },

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from config.http.timestamps import rfc3339
 from retention import rules
@@ -16,16 +17,16 @@ _LINES = forms.Textarea(attrs={"rows": 2})
 
 class PolicyForm(forms.Form):
     days = forms.IntegerField(
-        label="Keep decisions for this many days",
+        label=_("Keep decisions for this many days"),
         min_value=MIN_DAYS,
         max_value=MAX_DAYS,
-        help_text="Counted from the date of the decision, or from the latest event about it.",
+        help_text=_("Counted from the date of the decision, or from the latest event about it."),
     )
     note = forms.CharField(
-        required=False, max_length=MAX_NOTE, widget=_LINES, help_text="Reason, shown in the history."
+        required=False, max_length=MAX_NOTE, widget=_LINES, help_text=_("Reason, shown in the history.")
     )
     share_percent = forms.IntegerField(
-        label="Ask an owner before deleting more than (%) in one run", min_value=1, max_value=100
+        label=_("Ask an owner before deleting more than (%) in one run"), min_value=1, max_value=100
     )
 
     def __init__(self, data: Any = None, *, current: Policy | None = None) -> None:
@@ -34,8 +35,8 @@ class PolicyForm(forms.Form):
 
 
 class HoldForm(forms.Form):
-    matter = forms.CharField(max_length=MAX_MATTER, help_text="The case, claim or inquiry, such as its file number.")
-    reason = forms.CharField(max_length=MAX_REASON, widget=_LINES, label="Reason for the hold")
+    matter = forms.CharField(max_length=MAX_MATTER, help_text=_("The case, claim or inquiry, such as its file number."))
+    reason = forms.CharField(max_length=MAX_REASON, widget=_LINES, label=_("Reason for the hold"))
 
 
 class FilterHoldForm(HoldForm):
@@ -45,18 +46,18 @@ class FilterHoldForm(HoldForm):
     system = forms.CharField(required=False, max_length=_MAX_VALUE, strip=False)
     source = forms.CharField(required=False, max_length=_MAX_VALUE, strip=False)
     subject_reference = forms.CharField(
-        required=False, max_length=_MAX_VALUE, strip=False, label="Reference of the subject"
+        required=False, max_length=_MAX_VALUE, strip=False, label=_("Reference of the subject")
     )
-    decided_from = forms.DateTimeField(required=False, widget=_MOMENT, label="Decided from (UTC)")
-    decided_to = forms.DateTimeField(required=False, widget=_MOMENT, label="Decided before (UTC)")
-    received_from = forms.DateTimeField(required=False, widget=_MOMENT, label="Received from (UTC)")
-    received_to = forms.DateTimeField(required=False, widget=_MOMENT, label="Received before (UTC)")
+    decided_from = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Decided from (UTC)"))
+    decided_to = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Decided before (UTC)"))
+    received_from = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Received from (UTC)"))
+    received_to = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Received before (UTC)"))
 
     def clean(self) -> dict[str, Any]:
         if not self.errors and not self.filter:
-            raise forms.ValidationError("Fill in at least one value that decisions must match.")
+            raise forms.ValidationError(_("Fill in at least one value that decisions must match."))
         if not self.errors and rules.is_empty_range(self.filter):
-            raise forms.ValidationError("The start of a range is not before its end. Correct the times.")
+            raise forms.ValidationError(_("The start of a range is not before its end. Correct the times."))
         return self.cleaned_data
 
     @property
@@ -67,4 +68,4 @@ class FilterHoldForm(HoldForm):
 
 
 class LiftForm(forms.Form):
-    because = forms.CharField(max_length=MAX_REASON, widget=_LINES, label="Reason for lifting")
+    because = forms.CharField(max_length=MAX_REASON, widget=_LINES, label=_("Reason for lifting"))

@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts import selectors as accounts
@@ -60,13 +61,13 @@ class PolicyPages(SubjectPages):
             return self._page(request, organization_id, form)
         if "save" in request.POST:
             made = services.set_policy(caller=owner, **form.cleaned_data)
-            messages.success(request, _saved(made) if made != current else "This is the current policy already.")
+            messages.success(request, _saved(made) if made != current else _("This is the current policy already."))
             return redirect(PAGE)
         figures = preview(organization_id, Policy(days=form.cleaned_data["days"]), instead_of=current)
         return self.page(
             request,
             "retention/preview.html",
-            f"Keep decisions for {form.cleaned_data['days']} days",
+            _("Keep decisions for %(days)s days") % {"days": form.cleaned_data["days"]},
             form=form,
             current=current,
             in_force=rules.policy_in_force(organization_id, daily=True),
@@ -82,7 +83,7 @@ class PolicyPages(SubjectPages):
             raise Http404
         try:
             services.confirm_run(caller=owner, run=run, candidates=candidates)
-            messages.success(request, "Confirmed. The run goes on within minutes.")
+            messages.success(request, _("Confirmed. The run goes on within minutes."))
         except DomainError as refused:
             messages.error(request, refused.sentence)
         return redirect(PAGE)
@@ -94,7 +95,7 @@ class PolicyPages(SubjectPages):
         return self.page(
             request,
             "retention/policy.html",
-            "Retention",
+            _("Retention"),
             status=422 if form else 200,
             current=current,
             history=history,
@@ -121,7 +122,7 @@ def _due(organization_id: uuid.UUID, current: Policy | None) -> dict[str, Any]:
 
 def _chart(figures: Preview) -> Chart:
     return Chart(
-        title="Decisions past the policy's days",
+        title=_("Decisions past the policy's days"),
         bars=[
             Bar("would be disposed of", figures.due),
             Bar("kept by a law", figures.kept_by_floor),
@@ -134,5 +135,5 @@ def _chart(figures: Preview) -> Chart:
 
 def _saved(policy: Policy) -> str:
     if policy.shortens:
-        return "Saved. Owners get an email, and a week later the daily run begins under it."
-    return "Saved. It is in force."
+        return _("Saved. Owners get an email, and a week later the daily run begins under it.")
+    return _("Saved. It is in force.")

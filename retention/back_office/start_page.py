@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.back_office import Need, may_look, refusal
 from accounts.models import Organization
@@ -22,16 +23,16 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
         return
     page = reverse("admin:retention_policy_changelist")
     asking = selectors.runs(organization.pk).filter(state=Run.State.ASKS)
-    yield Need("disposals wait for an owner", "disposal waits for an owner", asking, page)
+    yield Need(_("disposals wait for an owner"), _("disposal waits for an owner"), asking, page)
     yield Need(
-        text="retention policies whose owners got no email yet",
-        one="retention policy whose owners got no email yet",
+        text=_("retention policies whose owners got no email yet"),
+        one=_("retention policy whose owners got no email yet"),
         count=selectors.unannounced_policies(organization.pk),
         url=page,
     )
     yield Need(
-        text="records disposed of that could not be removed everywhere yet",
-        one="record disposed of that could not be removed everywhere yet",
+        text=_("records disposed of that could not be removed everywhere yet"),
+        one=_("record disposed of that could not be removed everywhere yet"),
         count=selectors.failing_disposals(organization.pk),
         url=reverse("admin:custody_disposal_changelist") + "?state=failing",
         urgent=True,
@@ -50,4 +51,4 @@ def panel(request: HttpRequest, decision: Decision) -> Panel:
         "reason": refusal(request, Permission.MANAGE_HOLDS),
         "decision": decision,
     }
-    return Panel("Retention", "retention/panel.html", context, brief=True)
+    return Panel(_("Retention"), "retention/panel.html", context, brief=True)

@@ -11,6 +11,7 @@ from django import forms
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
@@ -30,7 +31,7 @@ class SubjectForm(forms.Form):
     reference = forms.CharField(
         max_length=MAX_REFERENCE,
         strip=False,
-        help_text="As spelled in subject.reference of records, or in the recipient's reference of notices.",
+        help_text=_("As spelled in subject.reference of records, or in the recipient's reference of notices."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -64,7 +65,7 @@ class SubjectPages(ReadOnlyAdmin):
         return self.page(
             request,
             "retention/subject.html",
-            "Access request",
+            _("Access request"),
             status=422 if form.errors else 200,
             form=form,
             limit=MAX_DECISIONS,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import mail, selectors
 from accounts.models import Member
@@ -60,7 +61,8 @@ def _announce_policy(row: Announcement) -> mail.Outcome:
     mail.send(
         "retention_policy",
         to=row.member.user.email,
-        subject=f"{' '.join(organization.name.split())} will keep records for {policy.days} days",
+        subject=_("%(organization)s will keep records for %(days)s days")
+        % {"organization": " ".join(organization.name.split()), "days": policy.days},
         context={
             "organization": organization.name,
             "policy": policy,
@@ -84,7 +86,7 @@ def _announce_run(row: Announcement, run: Run) -> mail.Outcome:
     mail.send(
         "retention_run",
         to=row.member.user.email,
-        subject=f"{' '.join(organization.split())}: a disposal waits for you",
+        subject=_("%(organization)s: a disposal waits for you") % {"organization": " ".join(organization.split())},
         context={"organization": organization, "run": run},
     )
     return mail.Outcome(sent=True)
