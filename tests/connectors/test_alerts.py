@@ -37,7 +37,7 @@ def test_only_members_who_manage_connectors_get_alerts(people, stopped, mailoutb
     services.send_alerts()
     recipients = {event: set() for event in Alert.Event}
     for mail in mailoutbox:
-        (event,) = [event for event in Alert.Event if event.label in mail.subject]
+        (event,) = [event for event in Alert.Event if str(event.label) in mail.subject]
         recipients[event].update(mail.to)
     able = {"owner@bank.example", people[Role.ADMIN]}
     assert recipients == {Alert.Event.STOPPED: able, Alert.Event.QUARANTINE: able, Alert.Event.SILENT: set()}
