@@ -73,10 +73,10 @@ class WithdrawalForm(ActionForm):
 
 
 _CHANNELS = [
-    (Delivery.Channel.EMAIL, "By email"),
-    (Delivery.Channel.POST, "By post"),
-    (Delivery.Channel.PORTAL, "In a portal"),
-    (Delivery.Channel.HAND, "By hand"),
+    (Delivery.Channel.EMAIL, _("By email")),
+    (Delivery.Channel.POST, _("By post")),
+    (Delivery.Channel.PORTAL, _("In a portal")),
+    (Delivery.Channel.HAND, _("By hand")),
 ]
 
 

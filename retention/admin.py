@@ -26,10 +26,10 @@ _HOLD = "admin:retention_hold_change"
 class HoldState(View):
     title = _("state")
     parameter_name = "state"
-    usual = "In force"
+    usual = _("In force")
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("lifted", "Lifted"), ("all", "All")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("lifted", _("Lifted")), ("all", _("All"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Hold]) -> QuerySet[Hold]:
         return queryset if self.value() == "all" else queryset.filter(lifted_at__isnull=self.value() != "lifted")

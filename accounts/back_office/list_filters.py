@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from config.distinct_values import distinct_values
@@ -129,7 +130,7 @@ class TimeRange(_Filter):
 class View(SimpleListFilter):
     """A choice between views of a list. The first, named by `usual`, is the default."""
 
-    usual: str
+    usual: str | Promise
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)

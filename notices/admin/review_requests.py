@@ -24,16 +24,16 @@ class Waiting(View):
 
     title = _("state")
     parameter_name = "state"
-    usual = "Waiting"
+    usual = _("Waiting")
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
-            ("late", "Late"),
-            ("open", "Waiting for a review"),
-            ("to_be_told", "To be told"),
-            ("answered", "Answered"),
-            ("closed", "Closed"),
-            ("all", "All"),
+            ("late", _("Late")),
+            ("open", _("Waiting for a review")),
+            ("to_be_told", _("To be told")),
+            ("answered", _("Answered")),
+            ("closed", _("Closed")),
+            ("all", _("All")),
         ]
 
     def queryset(self, request: HttpRequest, rows: Any) -> Any:

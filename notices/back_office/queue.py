@@ -16,11 +16,11 @@ from notices.packs import packs
 
 State = Notice.State
 _STATES = {
-    State.DRAFT: "Drafts",
-    State.IN_REVIEW: "Waiting for review",
-    State.APPROVED: "Approved, not delivered",
-    State.DELIVERED: "Delivered",
-    State.WITHDRAWN: "Withdrawn",
+    State.DRAFT: _("Drafts"),
+    State.IN_REVIEW: _("Waiting for review"),
+    State.APPROVED: _("Approved, not delivered"),
+    State.DELIVERED: _("Delivered"),
+    State.WITHDRAWN: _("Withdrawn"),
 }
 _NEWEST_FIRST = ("all", State.DELIVERED, State.WITHDRAWN)
 
@@ -38,16 +38,16 @@ class Queue(View):
 
     title = _("queue")
     parameter_name = "queue"
-    usual = "To do"
+    usual = _("To do")
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
-            ("overdue", "Overdue"),
-            ("at_risk", "Due soon"),
-            ("mine", "Assigned to me"),
-            ("sent_back", "Sent back to me"),
+            ("overdue", _("Overdue")),
+            ("at_risk", _("Due soon")),
+            ("mine", _("Assigned to me")),
+            ("sent_back", _("Sent back to me")),
             *((state.value, label) for state, label in _STATES.items()),
-            ("all", "All"),
+            ("all", _("All")),
         ]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Notice]) -> QuerySet[Notice]:
