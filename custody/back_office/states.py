@@ -11,8 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.back_office import Need, capped_counts, may_look
-from accounts.back_office.lists import MAX_ROWS
+from accounts.back_office import Need, capped_counts, lists, may_look
 from accounts.models import Organization
 from accounts.roles import Permission
 from custody.models import Damage, Entry, Inspection
@@ -36,7 +35,7 @@ class State:
 def state_of(organization: Organization) -> State:
     """Return the state, from two queries that count no further than lists do."""
     queued, waiting, stored = (_in_state(organization, state) for state in _ON_THE_WAY)
-    counts = capped_counts([queued, waiting, stored], MAX_ROWS)
+    counts = capped_counts([queued, waiting, stored], lists.MAX_ROWS)
     since = Organization.objects.values_list(_oldest(queued), _oldest(waiting)).get(pk=organization.pk)
     return State(counts[0], since[0], counts[1], since[1], counts[2])
 
