@@ -14,7 +14,7 @@ from accounts.back_office import label_of, lists, navigation, start_page
 from accounts.back_office.navigation import Menu
 from accounts.back_office.start_page import StartPage
 from accounts.models import Organization
-from config.words import in_words
+from config.words import codes_marked, in_words
 
 register = template.Library()
 
@@ -64,7 +64,7 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
         if values := [request.GET[name] for name in names if request.GET.get(name)]:
             _default, *others = spec.choices(changelist)
             selected = [str(choice["display"]) for choice in others if choice["selected"]]
-            shown = selected[0] if selected else " to ".join(values)
+            shown = selected[0] if selected else " to ".join(map(getattr(spec, "words", str), values))
             chips.append((str(spec.title), shown, changelist.get_query_string(remove=names)))
     return chips
 
@@ -72,6 +72,7 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
 register.simple_tag(results, name="rows_of")
 register.filter(label_of)
 register.filter(in_words)
+register.filter(codes_marked)
 
 
 @register.filter

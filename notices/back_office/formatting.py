@@ -1,13 +1,43 @@
-"""Deadlines as pages show them."""
+"""Deadlines, sources and values as pages show them."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 from django.utils.html import format_html
 
 from config.http.timestamps import rfc3339
+from config.words import in_words
+from custody.sealing import field_paths
 
 _DAY = timedelta(days=1)
+_UNNAMED = ("events", "outcome")  # the first keys of most paths
+
+
+def source_in_words(path: str) -> str:
+    """Return a path in words: `outcome.reasons.0.text` becomes "Reasons 1". Any other text stays."""
+    try:
+        keys = field_paths.keys(path)
+    except field_paths.NoSuchField:
+        return path
+    if len(keys) > 1 and keys[0] in _UNNAMED:
+        keys = keys[2:] if keys[1].isdecimal() and len(keys) > 2 else keys[1:]
+    if len(keys) > 1 and keys[-1] == "text":
+        keys = keys[:-1]
+    label = ""
+    for key in keys:
+        words = in_words(key)
+        if key.isdecimal():
+            label += f" {int(key) + 1}"
+        else:
+            label += f", {words[:1].lower()}{words[1:]}" if label else words
+    return label.strip()
+
+
+def has_words(text: str, value: str) -> bool:
+    """Whether a text has a value word for word, not as a part of a longer word or number."""
+    value = value.strip().removesuffix(".")
+    return bool(value) and re.search(rf"(?<![\w.,]){re.escape(value)}(?!\w|[.,]\d)", text) is not None
 
 
 def time_left(due_at: datetime) -> str:

@@ -18,7 +18,7 @@ from config.errors import DomainError
 from notices import follow_up, selectors, services
 from notices.back_office import history
 from notices.back_office.actions import offers
-from notices.back_office.formatting import time_left
+from notices.back_office.formatting import has_words, source_in_words, time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm, RecipientForm
 from notices.localization import LONGEST_TEXT
@@ -47,8 +47,10 @@ _RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not a
 class Sentence:
     """A statement with the value at its source.
 
-    `mark` is found, missing, changed, or unread if the record cannot be read now; `before` is the old value of a
-    changed one.
+    Attributes:
+        label: the source in words.
+        mark: found, missing, changed, or unread if the record cannot be read now.
+        before: the old value of a changed one.
     """
 
     number: int
@@ -57,6 +59,15 @@ class Sentence:
     value: str
     mark: str
     before: str = ""
+
+    @property
+    def label(self) -> str:
+        return source_in_words(self.source)
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the statement says the value itself, so that the page need not repeat it."""
+        return has_words(self.statement, self.value)
 
 
 def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]) -> dict[str, Any]:
@@ -159,7 +170,7 @@ def _against_the_record(
     problems = result.problems if notice.state in Notice.EDITABLE else []
     return {
         "sections": _sections(revision, {citation.source: citation for citation in result.citations}),
-        **_elements(result.elements),
+        "elements": _elements(result.elements),
         "problems": problems,
         "warnings": result.warnings,
         "asks_to_acknowledge": own.asks_to_acknowledge(pack),
@@ -205,21 +216,22 @@ def _sentence(
     return Sentence(*beginning, spelled(citation.value), "found")
 
 
-def _elements(items: list[ElementResult]) -> dict[str, list[tuple[ElementResult, str]]]:
-    """Return the checklist with results in words, missing elements first, and apart those that do not apply by rule."""
+def _elements(items: list[ElementResult]) -> list[tuple[str, list[tuple[ElementResult, str]]]]:
+    """Return the checklist with results in words: the open elements, and below their headings those that are folded."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
     sorted_items = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
     missing = {True: "missing", False: "missing, advice only"}
-    rows = [(item, _RESULTS.get(item.result) or missing[item.blocks]) for item in sorted_items]
-    return {
-        "elements": [(item, result) for item, result in rows if not _is_beside(item)],
-        "beside": [(item, result) for item, result in rows if _is_beside(item)],
-    }
+    folds: dict[str, list[tuple[ElementResult, str]]] = {"": [], "present": [], "not applicable": []}
+    for item in sorted_items:
+        folds[_fold(item)].append((item, _RESULTS.get(item.result) or missing[item.blocks]))
+    return [(fold, rows) for fold, rows in folds.items() if rows]
 
 
-def _is_beside(item: ElementResult) -> bool:
-    """Whether an element does not apply by rule. Exemptions with a reason are for the approver to judge."""
-    return item.result == NOT_APPLICABLE and not item.reason
+def _fold(item: ElementResult) -> str:
+    """Return the heading under which an element is folded, or "". The approver judges exemptions with a reason."""
+    if item.result == NOT_APPLICABLE and not item.reason:
+        return "not applicable"
+    return "present" if item.result == PRESENT else ""
 
 
 def _return_form(delivery: Delivery) -> ReasonForm | None:

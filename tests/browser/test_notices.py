@@ -105,7 +105,7 @@ def test_the_life_of_a_notice(site, signed_in):
     line.get_by_label("Source").fill("events.application.loan_to_value")
     expect(line.locator("output")).to_have_text("0.92")
     save(writer)
-    expect(writer.get_by_text("events.application.loan_to_value 0.92")).not_to_have_count(0)
+    expect(writer.get_by_role("listitem").filter(has_text="The loan is 92 %")).to_contain_text("loan to value: 0.92")
     press(writer, "Send for review")
     assert state(writer) == "in review"
 
@@ -230,14 +230,18 @@ def test_a_key_opens_a_closed_section(signed_in, notice):
     expect(page.get_by_role("button", name="New version", exact=True)).to_be_disabled()
 
 
-def test_the_approver_sees_the_checklist_first_and_the_verdict_while_scrolling(signed_in, notice):
-    """No part of the page scrolls separately, and the verdict stays beside the end of a letter."""
+def test_the_first_screen_has_the_letter_and_the_next_step_and_a_link_to_it_stays_in_sight(signed_in, notice):
+    """No part of the page scrolls separately, and a link leads back from the end of a letter."""
     page = signed_in("approver", notice, viewport={"width": 1280, "height": 800})
-    expect(page.get_by_role("heading", name="Checklist")).to_be_in_viewport()
+    expect(page.locator(".sentences li").first).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_in_viewport(ratio=1)
     side = page.locator(".check-side")
     assert side.evaluate("e => e.scrollHeight <= e.clientHeight + 1"), "it does not scroll separately"
     page.get_by_text("No review by a person is offered.").scroll_into_view_if_needed()
-    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_in_viewport()
+    link = page.get_by_role("link", name="Next step")
+    expect(link).to_be_in_viewport(ratio=1)
+    link.click()
+    expect(page.get_by_role("heading", name="Next step")).to_be_in_viewport()
 
 
 def test_the_queue_shows_deadline_and_state_on_a_phone(site, signed_in):
