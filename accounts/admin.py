@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -277,7 +278,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
     one, many = "event", "events"
     list_display = ("at", "event", "actor_label", "about")
-    fields = ("at", "verb", "actor_label", "actor_kind", "actor_id", "object_kind", "object_id", "details")
+    fields = ("at", "event", "actor_label", "actor_kind", "actor_id", "about", "object_id", "details")
     labels = {
         "at": "time", "verb": "event", "actor_label": "by", "actor_kind": "by (kind)", "actor_id": "by (id)",
         "object_kind": "about", "object_id": "about (id)",
@@ -303,7 +304,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("details"))
     def details(self, row: AuditEvent) -> str:
-        return json.dumps(row.detail, ensure_ascii=False) if row.detail else "-"
+        return format_html("<code>{}</code>", json.dumps(row.detail, ensure_ascii=False)) if row.detail else "-"
 
     def row_context(self, request: HttpRequest, row: AuditEvent) -> dict[str, Any]:
         return {"about": object_url(request, row.object_kind, row.object_id)}

@@ -51,7 +51,7 @@ class EntryAdmin(CloudPages):
     one, many = "stored record", "stored records"
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)
-    labels = {"received_at": "received"}
+    labels = {"record_id": "record ID", "received_at": "received"}
     fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
     list_filter = (State, ("received_at", TimeRange))
     sortable_by = ("received_at",)

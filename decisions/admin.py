@@ -10,6 +10,7 @@ from django.db.models import F, Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -64,12 +65,18 @@ class Kind(admin.SimpleListFilter):
         return of_kind(queryset, kind) if kind else queryset
 
 
+@admin.display(description=_("decision"), ordering="decision_id")
+def decision_id(row: Decision) -> str:
+    """Return a list's column with the decision's name, and below it the ID of a reconsideration."""
+    return format_html("{}<br><code>{}</code>", row.title, row.decision_id) if row.first else row.decision_id
+
+
 @admin.register(Decision)
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No decision has come in yet. Send one with POST /v1/ingest/srf."
     list_display = (
-        "decision_id", "current", "system", "subject", moment("received_at", "received"),
+        decision_id, "current", "system", "subject", moment("received_at", "received"),
         moment("decided_at", "decided"),
     )  # fmt: skip
     list_filter = (
@@ -81,6 +88,7 @@ class DecisionAdmin(OrDisposed):
         "Start of a decision ID or reference (case-sensitive), or a full record ID. If too many match, the last in "
         "alphabetical order are shown."
     )
+    list_select_related = ("first",)
     ordering = ("-received_at", "-pk")
 
     def rows_of_values(self, request: HttpRequest) -> QuerySet[Decision]:
@@ -231,7 +239,7 @@ class DecisionAdmin(OrDisposed):
         return self.page(
             request,
             "decisions/decision.html",
-            decision.decision_id,
+            decision.title,
             decision=decision,
             is_review=decision.kind == review_records.KIND,
             summary=record_summary.summary(payload) if payload else None,
@@ -274,7 +282,7 @@ class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No reconsideration yet. They are recorded on a decision's page."
     list_display = (
-        "decision_id", "of", "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
+        decision_id, "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
         moment("received_at", "recorded"),
     )  # fmt: skip
     list_filter = (
@@ -297,10 +305,6 @@ class ReconsiderationAdmin(OrDisposed):
     def rows_of_values(self, request: HttpRequest) -> QuerySet[Decision]:
         """Include disposed records, as for decisions."""
         return _with_disposed(request).filter(first__isnull=False)
-
-    @admin.display(description=_("of"))
-    def of(self, row: Reconsideration) -> str:
-        return str(row.reconsiders)
 
     @admin.display(description=_("outcome"))
     def outcome(self, row: Reconsideration) -> str:

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.expressions import BaseExpression
 from django.db.models.functions import Coalesce, NullIf
+from django.utils.translation import gettext as _
 
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
@@ -143,6 +144,11 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return self.decision_id
+
+    @property
+    def title(self) -> str:
+        """Its name for people, who know a reconsideration by the decision it reviews."""
+        return _("Review of %(decision)s") % {"decision": self.first.decision_id} if self.first else self.decision_id
 
     def take_current(self, chain: Sequence["Decision"]) -> None:
         """Set the fields of `with_current` from the decision's chain, oldest first. The query of `with_current` takes

@@ -112,7 +112,7 @@ def record_of(decision: Decision) -> Entry:
 def history(decision: Decision) -> list[Decision]:
     """Return the reconsiderations in the chain of a decision or reconsideration, oldest first."""
     rows = Decision.objects.for_organization(decision.organization_id).filter(first_id=decision.first_id or decision.pk)
-    return list(rows.select_related("record", "reconsiders").order_by("received_at", "pk"))
+    return list(rows.select_related("record", "reconsiders", "first").order_by("received_at", "pk"))
 
 
 def review_record(organization_id: uuid.UUID, record_id: uuid.UUID, review: Review) -> ReviewRecord | None:

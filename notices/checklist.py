@@ -259,7 +259,7 @@ def all_problems(
     yield from _unexplained_problems(case, revision.content)
     if case.earlier_version:
         sentence = (
-            f"The pack {case.pack.id} has changed since this was written: from {case.earlier_version} to "
+            f"The pack {case.pack.short_name} has changed since this was written: from {case.earlier_version} to "
             f"{case.pack.version}. Edit the notice, so that it is checked under the new one."
         )
         yield Problem(sentence, kind="pack_changed")

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member
+from config.words import codes_marked
 from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeSettings, Phrase, languages
 from notices.packs import packs
@@ -52,7 +53,7 @@ class ApprovalForm(ActionForm):
         """Offer a tick for each warning."""
         ticks = self.fields["acknowledge"]
         if isinstance(ticks, _Acknowledged) and warnings:
-            ticks.choices = [(warning.id, warning.sentence) for warning in warnings]
+            ticks.choices = [(warning.id, codes_marked(warning.sentence)) for warning in warnings]
         else:
             del self.fields["acknowledge"]
 

@@ -26,6 +26,7 @@ from accounts.back_office.list_pages import ListPage
 from accounts.back_office.permissions import may_look
 from accounts.roles import Permission
 from config.http.timestamps import rfc3339
+from config.words import codes_marked
 
 _MAX_SEARCH = 256  # characters
 
@@ -174,8 +175,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         if isinstance(value, datetime):
             return format_html("{} UTC", _time(value))
         if isinstance(field, Field) and not field.is_relation:
-            return display_for_field(value, field, "-")
-        return display_for_value(value, "-")
+            return codes_marked(display_for_field(value, field, "-"))
+        return codes_marked(display_for_value(value, "-"))
 
     def page(
         self, request: HttpRequest, template: str, title: str | Promise, *, status: int = 200, **context: Any
@@ -201,7 +202,7 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
         if isinstance(value, datetime):
             return _time(value)
         choice = getattr(row, f"get_{field}_display", None)
-        return display_for_value(choice() if choice else value, "-")
+        return codes_marked(display_for_value(choice() if choice else value, "-"))
 
     shown.__name__ = field  # a list's address and its cells name columns
     return shown

@@ -20,6 +20,7 @@ from accounts.back_office import ReadOnlyAdmin, caller
 from accounts.roles import Permission
 from config import db
 from config.errors import NotFound
+from config.words import in_words
 from custody.back_office.disposal_pages import page_of
 from custody.selectors import Disposed
 from decisions.models import Decision
@@ -64,9 +65,10 @@ class NoticeAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("decision"))
     def about(self, row: Notice) -> str:
+        """Return the decision, with what was decided (in a review, its outcome) and about whom."""
         decision = row.decision
-        beneath = f"review of {decision.first.decision_id}" if decision.first else decision.subject_reference
-        return format_html('{}<br><span class="quiet">{}</span>', decision.decision_id, beneath)
+        known = filter(None, (in_words(decision.review_outcome or decision.action), decision.subject_reference))
+        return format_html('{}<br><span class="quiet">{}</span>', decision.title, " · ".join(known))
 
     @admin.display(description=_("state"))
     def where_it_stands(self, row: Notice) -> str:
@@ -84,7 +86,7 @@ class NoticeAdmin(ReadOnlyAdmin):
     @admin.display(description=_("law or policy"))
     def pack_and_language(self, row: Notice) -> str:
         language = get_language_info(row.language)["name"]
-        return format_html('{}<br><span class="quiet">{}</span>', packs()[row.pack].framework, language)
+        return format_html('{}<br><span class="quiet">{}</span>', row.pack_name, language)
 
     @admin.display(description=_("assigned to"))
     def assigned_to(self, row: Notice) -> str:
@@ -214,7 +216,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/compare.html",
-            _("Compare revisions of the notice about %(decision_id)s") % {"decision_id": notice.decision.decision_id},
+            _("Compare revisions of the notice about %(decision)s") % {"decision": _about(notice.decision)},
             notice=notice,
             revisions=comparison.offered(notice, before, after),
             before=before,
@@ -280,7 +282,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/edit.html",
-            _("Edit the notice about %(decision_id)s") % {"decision_id": editor.notice.decision.decision_id},
+            _("Edit the notice about %(decision)s") % {"decision": _about(editor.notice.decision)},
             status=status,
             notice=editor.notice,
             editor=editor,
@@ -291,7 +293,8 @@ class NoticeAdmin(ReadOnlyAdmin):
 
 def _about(decision: Decision) -> str:
     """Return a name for a notice's decision. Operators do not know a reconsideration by its id."""
-    return f"a reconsideration of {decision.first.decision_id}" if decision.first else decision.decision_id
+    first = decision.first
+    return _("the review of %(decision)s") % {"decision": first.decision_id} if first else decision.decision_id
 
 
 def _address(notice: Notice) -> str:

@@ -4,11 +4,13 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import AllValues, ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from notices import services
+from notices.back_office.formatting import source_in_words
 from notices.forms import PhraseForm, PhraseTableForm
 from notices.models import Phrase
 from notices.phrasebook_csv import COLUMNS
@@ -20,12 +22,16 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
-    list_display = ("key", "language", "words", "owner", "version")
+    list_display = ("named", "language", "words", "owner", "version")
     list_filter = (("language", AllValues), "withheld")
     search_fields = ("key",)
     sortable_by = ()
     ordering = ("key", "language")
     change_list_template = "notices/phrases.html"
+
+    @admin.display(description=_("key"))
+    def named(self, row: Phrase) -> str:
+        return format_html("<code>{}</code>", row.key)
 
     @admin.display(description=_("sentence or label"))
     def words(self, row: Phrase) -> str:
@@ -87,9 +93,15 @@ class PhraseAdmin(ReadOnlyAdmin):
         return self.page(
             request,
             "notices/phrase.html",
-            str(phrase) if phrase else _("A phrase"),
+            _title(phrase) if phrase else _("A phrase"),
             status=422 if form.errors else 200,
             form=form,
             phrase=phrase,
             reason=refusal(request, Permission.MANAGE_NOTICES),
         )
+
+
+def _title(phrase: Phrase) -> str:
+    """Return the key and the language in words."""
+    language = get_language_info(phrase.language)["name"]
+    return _("%(key)s in %(language)s") % {"key": source_in_words(phrase.key), "language": language}

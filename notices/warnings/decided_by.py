@@ -24,8 +24,8 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 "not_automated",
                 "framework",
-                f"{case.pack.id} is about decisions that a system had a part in, and the record tells of no system. "
-                "Check that this law is the right one.",
+                f"{case.pack.short_name} is about decisions that a system had a part in, and the record tells of no "
+                "system. Check that this law is the right one.",
             )
 
 
@@ -55,6 +55,6 @@ def _not_automated(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(
             "not_automated",
             "framework",
-            f"{case.pack.id} is about decisions that a system made alone, and a person made this one, as the record "
-            f"says. {cited}Check that no other pack fits better.",
+            f"{case.pack.short_name} is about decisions that a system made alone, and a person made this one, as the "
+            f"record says. {cited}Check that no other pack fits better.",
         )

@@ -13,7 +13,7 @@ _SPELLINGS = {"EL": "GR", "UK": "GB"}
 
 
 def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
-    laws, pack = case.pack.scope.national_law, case.pack.id
+    laws, pack = case.pack.scope.national_law, case.pack.short_name
     if not laws:
         return
     country = country_of(case.facts.get(_PATH))

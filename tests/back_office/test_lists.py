@@ -377,6 +377,6 @@ def test_filters_are_chips_that_can_be_removed_one_by_one(api, signed_in):
 def test_a_list_says_codes_in_words_and_leaves_out_empty_columns(api, signed_in):
     decide(api, "loan-1", outcome={"action": "not_denied"}, system={}, subject={})
     table = signed_in(Role.AUDITOR).get(DECISIONS).content.decode().partition('id="result_list"')[2]
-    assert headings(table) == ["Decision id", "Current action", "Received"]
+    assert headings(table) == ["Decision", "Current action", "Received"]
     assert ">Not denied<" in table
     assert "not_denied" not in table

@@ -85,7 +85,8 @@ def test_a_recorded_review_shows_its_salts_and_reloading_records_no_other(site, 
     checked = site.call("POST", f"/v1/decisions/{recorded}/reconsideration/check", json.dumps(texts).encode())
     assert checked == {"rationale": True, "evidence_considered": [True, True]}
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text(recorded)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Review of loan-")
+    expect(page.locator(".summary").get_by_text(recorded)).to_be_visible()
     page.goto(decision)
     expect(page.get_by_role("status")).to_have_count(0)
     expect(page.locator(".timeline li")).to_have_count(before + 1)

@@ -98,7 +98,7 @@ def test_the_page_of_a_letter_names_the_request_it_answers(api, asked, signed_in
     address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
     page_text = text(signed_in(Role.EDITOR).get(address))
     assert f"R-{asked.pk} : outcome not sent, due {asked.due_at:%Y-%m-%d}: deliver this letter" in page_text
-    assert "Notice about a reconsideration of loan-1" in page_text
+    assert "Notice about the review of loan-1" in page_text
     assert "To Example Person , 2 Example Street , person@home.example , person 7 " in page_text
 
 
