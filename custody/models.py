@@ -7,6 +7,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
+from config.http.timestamps import minute_in_words
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from config.wrapped_secrets import WrappedSecret
@@ -107,7 +108,7 @@ class KeyOutage(models.Model):
     objects = OfKeyQuerySet.as_manager()
 
     def __str__(self) -> str:
-        return f"{self.key_id} since {self.since:%Y-%m-%d %H:%M}"
+        return f"{self.key_id} since {minute_in_words(self.since)}"
 
 
 class OfOutageQuerySet(TenantQuerySet["KeyAlert"]):

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from config import db
 from config.errors import DomainError, Fault
-from config.http.timestamps import rfc3339
+from config.http.timestamps import day_in_words, rfc3339
 from custody import objects, vaults
 from custody.disposal import disposal_statements
 from custody.keys.keyrings import KeyMissing, Keyring, keyring
@@ -49,7 +49,7 @@ class Disposed(DomainError):
 
     def __init__(self, disposal: Disposal) -> None:
         super().__init__(
-            f"This record was disposed of on {disposal.disposed_at:%Y-%m-%d} under retention policy "
+            f"This record was disposed of on {day_in_words(disposal.disposed_at)} under retention policy "
             f"{disposal.policy}. Its receipt and the signed disposal remain."
         )
         self.disposal = disposal

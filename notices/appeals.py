@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import Fault
+from config.http.timestamps import day_in_words
 from notices import selectors
 from notices.models import Notice
 from notices.packs import packs
@@ -31,7 +32,7 @@ def open_appeals(notices: QuerySet[Notice]) -> Iterator[tuple[Notice, str]]:
         if ends is None:
             yield notice, "How long the person can appeal cannot be read from the record."
         elif ends > now:
-            yield notice, f"The person can appeal until {ends:%Y-%m-%d}."
+            yield notice, f"The person can appeal until {day_in_words(ends)}."
 
 
 def _ends(notice: Notice) -> datetime | None:

@@ -3,6 +3,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member, Organization
+from config.http.timestamps import minute_in_words
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 
@@ -160,7 +161,7 @@ class Run(Leased):
         indexes = [models.Index(fields=["organization", "-started_at", "-id"], name="runs_newest")]
 
     def __str__(self) -> str:
-        return f"{self.kind} run of {self.started_at:%Y-%m-%d %H:%M}"
+        return f"{self.kind} run of {minute_in_words(self.started_at)}"
 
 
 class AnnouncementQuerySet(TenantQuerySet["Announcement"]):

@@ -16,6 +16,7 @@ from accounts.back_office.start_page import (
     register_needs,
     tick_opened,
 )
+from accounts.back_office.times import time_tag
 
 __all__ = [
     "AllCodes",
@@ -46,4 +47,5 @@ __all__ = [
     "row_url",
     "starting_with",
     "tick_opened",
+    "time_tag",
 ]

@@ -1,7 +1,7 @@
 """The base of the back office's pages. An operator sees the rows of one organization, if their role allows it."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Any, ClassVar, cast
 
@@ -16,7 +16,6 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
-from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from accounts import selectors
@@ -24,8 +23,9 @@ from accounts.back_office import places
 from accounts.back_office.list_csv import list_csv
 from accounts.back_office.list_pages import ListPage
 from accounts.back_office.permissions import may_look
+from accounts.back_office.times import time_tag
 from accounts.roles import Permission
-from config.http.timestamps import rfc3339
+from config.http.timestamps import day_in_words
 from config.words import codes_marked
 
 _MAX_SEARCH = 256  # characters
@@ -173,7 +173,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def _fact(self, name: str, row: Model) -> Any:
         field, _, value = lookup_field(name, row, self)
         if isinstance(value, datetime):
-            return format_html("{} UTC", _time(value))
+            return time_tag(value)
+        if isinstance(value, date):
+            return day_in_words(value)
         if isinstance(field, Field) and not field.is_relation:
             return codes_marked(display_for_field(value, field, "-"))
         return codes_marked(display_for_value(value, "-"))
@@ -200,7 +202,7 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
     def shown(row: Model) -> Any:
         value = getattr(row, field)
         if isinstance(value, datetime):
-            return _time(value)
+            return time_tag(value)
         choice = getattr(row, f"get_{field}_display", None)
         return codes_marked(display_for_value(choice() if choice else value, "-"))
 
@@ -245,8 +247,3 @@ def row_url(request: HttpRequest, model: type[Model], **lookup: object) -> str:
         return ""
     row = pages.get_queryset(request).filter(**lookup).first()
     return reverse(f"admin:{pages.opts.app_label}_{pages.opts.model_name}_change", args=[row.pk]) if row else ""
-
-
-def _time(value: datetime) -> str:
-    """Format a time to the minute, in UTC."""
-    return format_html('<time datetime="{}">{}</time>', rfc3339(value), f"{value.astimezone(UTC):%Y-%m-%d %H:%M}")

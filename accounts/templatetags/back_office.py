@@ -10,7 +10,7 @@ from django.template.context import RequestContext
 from django.utils.text import slugify
 
 from accounts import selectors
-from accounts.back_office import label_of, lists, navigation, start_page
+from accounts.back_office import label_of, lists, navigation, start_page, time_tag
 from accounts.back_office.navigation import Menu
 from accounts.back_office.start_page import StartPage
 from accounts.models import Organization
@@ -73,6 +73,7 @@ register.simple_tag(results, name="rows_of")
 register.filter(label_of)
 register.filter(in_words)
 register.filter(codes_marked)
+register.filter("moment", time_tag)
 
 
 @register.filter

@@ -52,6 +52,17 @@ def rfc3339(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def day_in_words(day: date) -> str:
+    """Return a day for people, such as "24 Nov 2026"."""
+    return f"{day.day} {day:%b %Y}"
+
+
+def minute_in_words(moment: datetime) -> str:
+    """Return an aware moment for people, in UTC and to the minute, such as "24 Nov 2026, 20:07 UTC"."""
+    moment = moment.astimezone(UTC)
+    return f"{day_in_words(moment)}, {moment:%H:%M} UTC"
+
+
 Timestamp = Annotated[str, BeforeValidator(rfc3339)]
 """A moment in an answer."""
 

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -119,6 +120,7 @@ class CloudPages(ReadOnlyAdmin):
             cloud=_TITLES[provider],
             reason=refusal(request, Permission.TEST_CUSTODY),
             storage_reason=refusal(request, Permission.MANAGE_STORAGE),
+            tested_at=timezone.now(),
             **outcome,
         )
 

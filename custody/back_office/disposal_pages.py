@@ -1,14 +1,13 @@
 """Disposals on pages of the back office."""
 
 import uuid
-from datetime import UTC, datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin
+from accounts.back_office import ReadOnlyAdmin, time_tag
 from config import db
 from custody.disposal import disposal_statements
 from custody.models import Disposal
@@ -52,13 +51,13 @@ class OrDisposed(ReadOnlyAdmin):
 def facts(disposal: Disposal) -> list[tuple[str, str]]:
     """Return a disposal's labels and values for the record's page."""
     labelled = [
-        ("disposed of", _time(disposal.disposed_at)),
+        ("disposed of", time_tag(disposal.disposed_at)),
         ("retention policy", str(disposal.policy)),
         ("reason", disposal_statements.order(disposal).reason),
         ("state", _progress(disposal)),
         ("problem", disposal.problem),
-        ("object locked by its storage until", _time(disposal.kept_until)),
-        ("recoverable by the storage's administrator until", _time(disposal.recoverable_until)),
+        ("object locked by its storage until", time_tag(disposal.kept_until)),
+        ("recoverable by the storage's administrator until", time_tag(disposal.recoverable_until)),
         ("signed with the key", disposal.key_id),
     ]
     return [(label, value) for label, value in labelled if value]
@@ -68,7 +67,3 @@ def _progress(disposal: Disposal) -> str:
     if disposal.finished_at:
         return "finished"
     return "problem" if disposal.problem else "under way"
-
-
-def _time(moment: datetime | None) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else ""

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
+from config.http.timestamps import day_in_words
 from notices import services
 from notices.back_office.refusals import Reason
 from notices.forms import GrantForm
@@ -37,11 +38,11 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("valid from"), ordering="valid_from")
     def begins(self, row: AuthorityGrant) -> str:
-        return row.valid_from.isoformat()
+        return day_in_words(row.valid_from)
 
     @admin.display(description=_("valid to"), ordering="valid_to")
     def ends(self, row: AuthorityGrant) -> str:
-        return row.valid_to.isoformat() if row.valid_to else "-"
+        return day_in_words(row.valid_to) if row.valid_to else "-"
 
     @admin.display(description=_("granted by"))
     def giver(self, row: AuthorityGrant) -> str:

@@ -12,6 +12,7 @@ from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, periods, refusal
 from accounts.roles import Permission
 from accounts.services import guards
+from config.http.timestamps import day_in_words, minute_in_words
 from notices import selectors, services
 from notices.back_office import notice_report
 from notices.deadlines import OCCURRENCES
@@ -20,10 +21,7 @@ from notices.models import NoticeSettings
 from notices.packs import Pack, packs
 from notices.sensitive import default_list
 
-_LOOSENS = (
-    "Not loosened yet: {0}. This safeguard ends at {1.takes_effect_at:%Y-%m-%d %H:%M} UTC unless an owner keeps it. "
-    "Every owner gets an email."
-)
+_LOOSENS = "Not loosened yet: {0}. This safeguard ends at {1} unless an owner keeps it. Every owner gets an email."
 
 
 @admin.register(NoticeSettings)
@@ -63,7 +61,8 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
                     form.add_error("default_pack", refused.sentence)
                 else:
                     for loosening in row.waiting():
-                        messages.warning(request, _LOOSENS.format(row.GUARDS[loosening.guard], loosening))
+                        ends = minute_in_words(loosening.takes_effect_at)
+                        messages.warning(request, _LOOSENS.format(row.GUARDS[loosening.guard], ends))
                     messages.success(request, _("Saved for later drafts and approvals."))
                     return redirect("admin:notices_noticesettings_changelist")
         return self.page(
@@ -126,11 +125,11 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
 
 def _in_force(pack: Pack) -> str:
     """Say whether the law is in force today, and from which day; days are in UTC."""
-    today, begins, ends = timezone.now().date(), pack.effective_from, pack.effective_to
-    until = f" until {ends}" if ends else ""
+    today, ends = timezone.now().date(), pack.effective_to
+    begins, until = day_in_words(pack.effective_from), f" until {day_in_words(ends)}" if ends else ""
     if pack.legal_status == "policy":
         return f"a policy, no law, from {begins}{until}"
-    if today < begins or pack.legal_status == "enacted":
+    if today < pack.effective_from or pack.legal_status == "enacted":
         return f"enacted, in force from {begins}{until}"
     if ends and ends < today:
         return f"not in force any more, from {begins}{until}"

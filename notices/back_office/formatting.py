@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from django.utils import timezone
 from django.utils.html import format_html
 
-from config.http.timestamps import rfc3339
+from config.http.timestamps import day_in_words, rfc3339
 from config.words import in_words
 from custody.sealing import field_paths
 
@@ -55,4 +55,4 @@ def deadline(due_at: datetime) -> str:
     """Return a list's cell: the time left, in red if late, above the date."""
     cell = '<span class="{}">{}</span><br><time class="quiet" datetime="{}">{}</time>'
     late = "late" if due_at < timezone.now() else ""
-    return format_html(cell, late, time_left(due_at), rfc3339(due_at), due_at.astimezone(UTC).date())
+    return format_html(cell, late, time_left(due_at), rfc3339(due_at), day_in_words(due_at.astimezone(UTC)))

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from config.http.timestamps import day_in_words
 from config.leases import Leased
 from notices.models.notices import Notice
 from notices.models.querysets import NoticePartQuerySet
@@ -40,7 +41,7 @@ class Delivery(Leased):
         ]
 
     def __str__(self) -> str:
-        return f"{self.channel} on {self.created_at:%Y-%m-%d}"
+        return f"{self.channel} on {day_in_words(self.created_at)}"
 
     @property
     def organization_id(self) -> uuid.UUID:

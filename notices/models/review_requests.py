@@ -7,6 +7,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Organization
+from config.http.timestamps import day_in_words
 from config.leases import Leased
 from config.tenancy import TenantQuerySet
 from decisions.models import Decision
@@ -99,7 +100,7 @@ class ReviewRequest(Leased):
         ]
 
     def __str__(self) -> str:
-        return f"review asked for on {self.received_at:%Y-%m-%d}"
+        return f"review asked for on {day_in_words(self.received_at)}"
 
     @property
     def state(self) -> str:

@@ -9,6 +9,7 @@ from accounts.authority import requires
 from accounts.callers import Caller
 from accounts.roles import Permission
 from config.errors import DomainError
+from config.http.timestamps import minute_in_words
 from config.visible_text import is_visible
 from decisions.selectors import prevent_disposal
 from notices import checklist, selectors
@@ -204,4 +205,4 @@ def _current_revision(locked: Notice, seen: int | None) -> NoticeRevision:
 
 def _approved_by(notice: Notice) -> str:
     approval = getattr(notice, "approval", None)
-    return f" {approval.approver} approved it on {approval.created_at:%Y-%m-%d at %H:%M} UTC." if approval else ""
+    return f" {approval.approver} approved it on {minute_in_words(approval.created_at)}." if approval else ""

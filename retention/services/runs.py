@@ -21,6 +21,7 @@ from accounts.callers import Caller
 from accounts.roles import Permission
 from config import leases
 from config.errors import DomainError, Fault
+from config.http.timestamps import minute_in_words
 from config.leases import LeaseLost
 from custody import services as custody
 from custody.disposal import age_sweeps, families
@@ -52,7 +53,7 @@ class RunGoing(DomainError):
     def __init__(self, run: Run) -> None:
         super().__init__(
             f"A run of this organization ({run.get_kind_display()}) has been going on since "
-            f"{run.started_at:%Y-%m-%d %H:%M} UTC. Wait until it ends."
+            f"{minute_in_words(run.started_at)}. Wait until it ends."
         )
 
 

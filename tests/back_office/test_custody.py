@@ -28,7 +28,7 @@ def test_the_list_shows_the_vault_and_the_records_that_wait_for_it(api, other_ap
     answer = browser.get(ENTRIES)
     state = answer.context["custody"]
     assert (answer.context["vault"], state.stored, state.waiting) == ("filesystem", 1, 1)
-    assert "2026-01-02 03:04 UTC" in answer.content.decode()
+    assert "2 Jan 2026, 03:04 UTC" in answer.content.decode()
     waiting = browser.get(ENTRIES, {"state": "reserved"}).context["cl"].result_list
     assert [entry.state for entry in waiting] == ["reserved"]
 

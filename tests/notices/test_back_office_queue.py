@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Member
 from accounts.roles import Role
+from config.http.timestamps import day_in_words
 from notices.models import Notice
 from tests.notices.conftest import (
     RECORD,
@@ -82,8 +83,8 @@ def test_the_queue_shows_days_problems_and_holders(queue, signed_in):
     page_text = text(browser.get(QUEUE))
     days = [timezone.now() + timedelta(days=left) for left in (-1, 3)]
     law = "Own policy English"
-    assert f"late Denied · person late 1 day late {days[0]:%Y-%m-%d} draft {law} -" in page_text
-    soon = f"soon Denied · person soon in 3 days {days[1]:%Y-%m-%d} draft 1 problem {law} approver@example-bank"
+    assert f"late Denied · person late 1 day late {day_in_words(days[0])} draft {law} -" in page_text
+    soon = f"soon Denied · person soon in 3 days {day_in_words(days[1])} draft 1 problem {law} approver@example-bank"
     assert soon in page_text
     assert shown_in(browser, "?queue=mine") == ["soon"]
 

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.roles import Role
+from config.http.timestamps import day_in_words
 from custody import vaults
 from custody.models import object_key
 from decisions.models import Decision
@@ -133,12 +134,12 @@ def test_a_finished_notice_shows_approver_and_delivery_and_no_due_date(api, appr
         r"Approved by Reviewer 7 as credit officer \(asserted by key \w+, no second person, without a grant\)",
         page_text,
     )
-    assert f"on {timezone.now():%Y-%m-%d}" in page_text
-    assert f"Due {timezone.now() + timedelta(days=9):%Y-%m-%d}, in 9 days" in page_text
+    assert f"on {day_in_words(timezone.now())}" in page_text
+    assert f"Due {day_in_words(timezone.now() + timedelta(days=9))}, in 9 days" in page_text
     assert reason_at(browser.get(page(approved)), "Deliver") == ""
     done(step(api, approved, "deliveries", {"channel": "hand"}))
     answer = browser.get(page(approved))
-    assert f"delivered on {timezone.now():%Y-%m-%d}" in text(answer)
+    assert f"delivered on {day_in_words(timezone.now())}" in text(answer)
     assert "Due " not in text(answer)
     (again,) = re.findall(r"<button[^>]*>Deliver again</button>", answer.content.decode())
     assert "default" not in again

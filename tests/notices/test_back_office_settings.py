@@ -158,8 +158,8 @@ def test_grants_show_dates_alike_and_the_label_of_the_granter(organization, owne
     owner.submit(GRANT, member=str(member.pk), authority="any", valid_from="2026-01-01", valid_to="2099-12-31")
     own = reverse("admin:notices_authoritygrant_change", args=[AuthorityGrant.objects.get().pk])
     listed = text(owner.get("/admin/notices/authoritygrant/"))
-    assert "any all 2026-01-01 2099-12-31 owner@example-bank.example" in listed
-    assert "Valid to 2099-12-31" in text(owner.get(own))
+    assert "any all 1 Jan 2026 31 Dec 2099 owner@example-bank.example" in listed
+    assert "Valid to 31 Dec 2099" in text(owner.get(own))
     assert "Granted by owner@example-bank.example" in text(owner.get(own))
 
 
@@ -226,11 +226,11 @@ def test_every_pack_is_shown_with_all_its_elements(owner, pack_id):
 @each_case(
     ("day", "pack_id", "status"),
     [
-        ("2026-11-20", "us_ca_admt", "enacted, in force from 2027-01-01"),
-        ("2027-01-01", "us_ca_admt", "in force since 2027-01-01"),
-        ("2026-11-20", "us_ecoa_fcra", "in force since 2022-01-01"),
-        ("2026-11-20", "eu_ai_act_86", "enacted, in force from 2027-12-02"),
-        ("2026-11-20", "general", "a policy, no law, from 2026-01-01"),
+        ("2026-11-20", "us_ca_admt", "enacted, in force from 1 Jan 2027"),
+        ("2027-01-01", "us_ca_admt", "in force since 1 Jan 2027"),
+        ("2026-11-20", "us_ecoa_fcra", "in force since 1 Jan 2022"),
+        ("2026-11-20", "eu_ai_act_86", "enacted, in force from 2 Dec 2027"),
+        ("2026-11-20", "general", "a policy, no law, from 1 Jan 2026"),
     ],
 )
 def test_the_date_decides_whether_a_law_is_shown_as_in_force(approver, day, pack_id, status):
@@ -350,10 +350,10 @@ def test_a_request_shows_its_deadline_with_law_and_calculation(api, signed_in):
         row = ask(api, notice, email="person@example.com")
     browser = signed_in(Role.EDITOR)
     page_text = text(browser.get(reverse("admin:notices_reviewrequest_change", args=[row.pk])))
-    assert f"2027-02-01 12:00 UTC. The page showed the person the reference R-{row.pk}." in page_text
+    assert f"1 Feb 2027, 12:00 UTC . The page showed the person the reference R-{row.pk}." in page_text
     assert "The confirming email is waiting to be sent." in page_text
-    assert "Answer due 2027-03-18 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in page_text
-    assert "Acknowledgement due 2027-02-16 by 11 CCR 7021(a) (guidance): 10 business days after" in page_text
+    assert "Answer due 18 Mar 2027 by 11 CCR 7021(b) (rule): 45 days after February 1, 2027" in page_text
+    assert "Acknowledgement due 16 Feb 2027 by 11 CCR 7021(a) (guidance): 10 business days after" in page_text
     assert f"R-{row.pk} in " in text(browser.get("/admin/notices/reviewrequest/"))
 
 

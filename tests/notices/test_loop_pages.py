@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.roles import Role
+from config.http.timestamps import day_in_words
 from notices import selectors, tasks
 from notices.back_office import notice_report
 from notices.models import Notice, ReviewRequest
@@ -34,7 +35,7 @@ def test_recording_a_reconsideration_leads_to_the_letter_form(asked, signed_in):
     headline = f"R-{asked.pk} is answered: write the letter"
     assert 0 < page_text.index(headline) < page_text.index("Keep these salts")
     assert "Recipient: Example Person , 2 Example Street , person@home.example , person 7 ." in page_text
-    assert f"{asked.due_at:%Y-%m-%d}" in page_text
+    assert f"{day_in_words(asked.due_at)}" in page_text
     assert headline in text(browser.get(page)), "also for later visitors"
 
 
@@ -97,7 +98,7 @@ def test_the_page_of_a_letter_names_the_request_it_answers(api, asked, signed_in
     letter = drafted(api, reconsider(api)["decision_id"])
     address = reverse("admin:notices_notice_change", args=[letter["notice_id"]])
     page_text = text(signed_in(Role.EDITOR).get(address))
-    assert f"R-{asked.pk} : outcome not sent, due {asked.due_at:%Y-%m-%d}: deliver this letter" in page_text
+    assert f"R-{asked.pk} : outcome not sent, due {day_in_words(asked.due_at)}: deliver this letter" in page_text
     assert "Notice about the review of loan-1" in page_text
     assert "To Example Person , 2 Example Street , person@home.example , person 7 " in page_text
 

@@ -31,7 +31,7 @@ def test_only_owners_get_one_mail_about_a_shorter_policy(organization, clock, ma
     for mail in mailoutbox:
         assert mail.subject == "Example Bank will keep records for 30 days"
         for text in (mail.body, str(mail.alternatives[0][0])):
-            assert "From 2026-11-27 12:00 UTC on" in text
+            assert "From 27 Nov 2026, 12:00 UTC on" in text
             assert "/admin/retention/policy/" in text
             assert "Jane Example" not in text
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +16,7 @@ from accounts import callers
 from accounts.models import AuditEvent
 from accounts.roles import MEMBER_ROLES, Role
 from config.errors import NotAllowed
+from config.http.timestamps import day_in_words
 from custody import selectors, vaults
 from custody.disposal import families
 from custody.disposal.disposal_statements import Order
@@ -196,8 +198,8 @@ def test_the_export_has_the_end_of_the_policys_period(api):
         "2026-01-02T03:04:05.000000Z",
         "2027-02-06T03:04:05.000000Z",
     )
-    assert "keeps it for 400 days from 2026-01-02." in export.text
-    assert "It is destroyed soon after 2027-02-06." in export.text
+    assert "keeps it for 400 days from 2 Jan 2026." in export.text
+    assert "It is destroyed soon after 6 Feb 2027." in export.text
 
 
 def test_without_a_policy_the_export_has_no_end(api):
@@ -221,7 +223,8 @@ def test_the_export_has_a_floor_with_its_citation_and_end(api, days):
     pack = packs.packs()["us_ecoa_fcra"]
     assert (law["source"], law["days"]) == ("us_ecoa_fcra", pack.retention_days)
     assert law["citation"] in {source.citation for source in pack.sources}
-    assert f"at least {law['days']} days, until {law['until'][:10]}: {law['citation']}." in export.text
+    until = day_in_words(date.fromisoformat(law["until"][:10]))
+    assert f"at least {law['days']} days, until {until}: {law['citation']}." in export.text
     if days == 30:
         assert retention["disposed_from"] == law["until"]
 

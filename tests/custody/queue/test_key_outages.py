@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts import callers
 from accounts.models import Member
 from accounts.roles import Role
+from config.http.timestamps import minute_in_words
 from custody import services, tasks
 from custody.keys import keyrings, outages
 from custody.keys.keyrings import Purpose
@@ -174,7 +175,7 @@ def test_the_mail_says_which_key_since_when_and_why_and_nothing_secret(failing, 
     mail = mailoutbox[0]
     assert mail.subject == "The signing key of Example Bank cannot be used"
     for text in (mail.body, str(mail.alternatives[0][0])):
-        assert f"{outage.since:%Y-%m-%d %H:%M}" in text
+        assert minute_in_words(outage.since) in text
         assert "Google Cloud KMS" in text
         assert "useToSign: HTTP 403" in text
         assert "DRS_SECRET" not in text
@@ -187,7 +188,7 @@ def test_the_page_linked_by_the_mail_says_the_same(failing, signed_in):
     outage = KeyOutage.objects.select_related("key").get()
     browser = signed_in(Role.OWNER)
     shown = browser.get(f"/admin/custody/key/{outage.key_id}/change/").content.decode()
-    assert f"Since {outage.since:%Y-%m-%d %H:%M} UTC Google Cloud KMS does not let us use this key" in shown
+    assert f">{minute_in_words(outage.since)}</time> Google Cloud KMS does not let us use this key" in shown
     assert "useToSign: HTTP 403" in shown
     assert outage.key.configuration["signing_key"] in shown
     assert "Google Cloud KMS" in browser.get("/admin/custody/key/").content.decode()
