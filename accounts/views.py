@@ -187,4 +187,4 @@ def first_step(request: HttpRequest, flag: str) -> HttpResponse:
     if caller is None or flag not in ("dismissed", "opened", "verified"):
         raise Http404
     services.update_onboarding(caller=caller, flags={flag: True})
-    return redirect("admin:index")
+    return redirect("admin:decisions_decision_changelist" if flag == "opened" else "admin:index")

@@ -25,7 +25,6 @@ from accounts.back_office import (
     periods,
     refusal,
     starting_with,
-    tick_opened,
 )
 from accounts.roles import Permission
 from config import db
@@ -151,11 +150,9 @@ class DecisionAdmin(OrDisposed):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         try:
-            page = self._page(request, self.get_row(request, object_id))
+            return self._page(request, self.get_row(request, object_id))
         except Disposed as gone:
             return page_of(gone)
-        tick_opened(request)
-        return page
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list. A search for the id of a disposed record shows its disposal instead."""

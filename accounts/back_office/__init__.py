@@ -14,7 +14,6 @@ from accounts.back_office.start_page import (
     register_charts,
     register_flows,
     register_needs,
-    tick_opened,
 )
 from accounts.back_office.times import time_tag
 
@@ -46,6 +45,5 @@ __all__ = [
     "register_page",
     "row_url",
     "starting_with",
-    "tick_opened",
     "time_tag",
 ]

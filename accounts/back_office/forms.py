@@ -54,4 +54,4 @@ class KeyForm(forms.Form):
         super().__init__(data, **options)
         offered = [role.value for role in Role if by and may_give(by, role)]
         self.fields["role"].choices = [(role, role) for role in offered]  # type: ignore[attr-defined]
-        self.fields["role"].initial = by
+        self.fields["role"].initial = Role.SENDER

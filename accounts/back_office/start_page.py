@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts import selectors, services
 from accounts.back_office import flows, lists
 from accounts.back_office.flows import CountedFlow, Flow
 from accounts.models import Organization
@@ -140,10 +139,3 @@ def _waiting(needs: Iterable[Need], counts: Mapping[Any, int]) -> list[Need]:
     """Return the needs with a count, urgent first, otherwise in the order of registration."""
     counted = (replace(need, count=counts.get(need, need.count)) for need in needs)
     return sorted((need for need in counted if need.count), key=lambda need: not need.urgent)
-
-
-def tick_opened(request: HttpRequest) -> None:
-    """Tick the first step of a member who has just opened a decision."""
-    member, who = selectors.current_member(request), selectors.signed_in_caller(request)
-    if request.method == "GET" and member and who and not member.onboarding_opened:
-        services.update_onboarding(caller=who, flags={"opened": True})

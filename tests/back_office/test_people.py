@@ -210,10 +210,10 @@ def create_key(browser, name):
 
 def test_a_key_is_shown_once_works_and_can_be_revoked(signed_in, client):
     browser = signed_in(Role.ADMIN)
-    answer = create_key(browser, "nightly <import>")
+    answer = browser.post(CREATE, key_form(browser, name="nightly <import>", role="editor"))
     key = ApiKey.objects.get()
     token = re.search(r"drs_[\w-]+", answer.content.decode()).group()
-    assert (key.name, key.role) == ("nightly <import>", Role.ADMIN)
+    assert (key.name, key.role) == ("nightly <import>", Role.EDITOR)
     assert "no-store" in answer["Cache-Control"]
     assert client.get("/v1/decisions", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     for path in (page_of(key), "/admin/accounts/apikey/", CREATE):
@@ -231,6 +231,11 @@ def test_a_key_gets_a_role_that_the_operator_may_give(signed_in):
     assert ApiKey.objects.get().role == Role.SENDER
     assert browser.post(CREATE, key_form(browser, name="x", role="owner")).status_code == 422
     assert ApiKey.objects.count() == 1
+
+
+def test_a_key_is_a_sender_unless_the_operator_chooses_another_role(signed_in):
+    create_key(signed_in(Role.OWNER), "nightly import")
+    assert ApiKey.objects.get().role == Role.SENDER
 
 
 def test_a_person_cannot_be_a_sender(editor, signed_in):

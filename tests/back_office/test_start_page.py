@@ -159,7 +159,7 @@ def steps(browser):
     return ["done" in step for step in re.findall(r"<li(.*?)>", section(browser, "first-steps"))]
 
 
-def test_first_steps_tick_themselves_off(api, signed_in):
+def test_a_first_step_is_done_with_the_first_record_or_its_button_and_not_by_reading(api, signed_in):
     browser = signed_in(Role.EDITOR)
     assert steps(browser) == [False, False, False]
     assert "/v1/" not in section(browser, "first-steps")
@@ -167,6 +167,8 @@ def test_first_steps_tick_themselves_off(api, signed_in):
     assert steps(browser) == [True, False, False]
     record = Decision.objects.get().pk
     assert browser.get(f"/admin/decisions/decision/{record}/change/").status_code == 200
+    assert steps(browser) == [True, False, False]
+    browser.submit("/admin/", "/account/first-steps/opened/")
     assert steps(browser) == [True, True, False]
     assert browser.get("/v1/auth/onboarding").json()["opened"] is True
     assert steps(signed_in(Role.APPROVER)) == [True, False, False]
