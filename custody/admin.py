@@ -6,12 +6,11 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, TimeRange, caller, refusal, row_url
+from accounts.back_office import NextStep, ReadOnlyAdmin, TimeRange, caller, refusal, row_url
 from accounts.roles import Permission
 from custody import record_types, services
 from custody import selectors as selectors_of_custody
@@ -49,6 +48,8 @@ class State(admin.SimpleListFilter):
 class EntryAdmin(CloudPages):
     needed = Permission.READ_DECISIONS
     one, many = "stored record", "stored records"
+    nothing = _("No record is in custody yet.")
+    next_step = NextStep(_("Send a first record"), "docs")
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)
     labels = {"record_id": "record ID", "received_at": "received"}
@@ -127,17 +128,14 @@ class StorageAdmin(ReadOnlyAdmin):
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No key yet. They are made when the first record comes in."
-    list_display = ("purpose", "algorithm", "provider", "short_id", "created_at", "retired_at")
-    labels = {"provider": "held by", "created_at": "created", "retired_at": "retired"}
+    next_step = NextStep(_("Send a first record"), "docs")
+    list_display = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
+    labels = {"key_id": "key ID", "provider": "held by", "created_at": "created", "retired_at": "retired"}
     fields = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
 
     def title(self, row: Key) -> str:
         return f"{row.get_purpose_display().capitalize()} key"
-
-    @admin.display(description=_("key id"))
-    def short_id(self, row: Key) -> str:
-        return Truncator(row.key_id).chars(20)
 
     def get_urls(self) -> list[URLPattern]:
         return [

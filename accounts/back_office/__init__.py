@@ -1,7 +1,16 @@
 """Shared parts of the back office. Apps build their pages on them, and register needs and charts."""
 
-from accounts.back_office.base_pages import ReadOnlyAdmin, label_of, moment, object_url, register_page, row_url
+from accounts.back_office.base_pages import (
+    NextStep,
+    ReadOnlyAdmin,
+    label_of,
+    moment,
+    object_url,
+    register_page,
+    row_url,
+)
 from accounts.back_office.flows import Flow
+from accounts.back_office.identifiers import copyable_id
 from accounts.back_office.list_filters import AllCodes, AllValues, ExactValue, TimeRange, View
 from accounts.back_office.list_pages import is_filtered
 from accounts.back_office.lists import capped_count, capped_counts, starting_with
@@ -25,12 +34,14 @@ __all__ = [
     "ExactValue",
     "Flow",
     "Need",
+    "NextStep",
     "ReadOnlyAdmin",
     "TimeRange",
     "View",
     "caller",
     "capped_count",
     "capped_counts",
+    "copyable_id",
     "is_filtered",
     "label_of",
     "may",

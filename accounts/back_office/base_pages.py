@@ -1,6 +1,7 @@
 """The base of the back office's pages. An operator sees the rows of one organization, if their role allows it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from typing import Any, ClassVar, cast
@@ -16,13 +17,15 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from accounts import selectors
 from accounts.back_office import places
+from accounts.back_office.identifiers import copyable_id, is_long_id, short_id
 from accounts.back_office.list_csv import list_csv
 from accounts.back_office.list_pages import ListPage
-from accounts.back_office.permissions import may_look
+from accounts.back_office.permissions import may_look, refusal
 from accounts.back_office.times import time_tag
 from accounts.roles import Permission
 from config.http.timestamps import day_in_words
@@ -31,17 +34,39 @@ from config.words import codes_marked
 _MAX_SEARCH = 256  # characters
 
 
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A link below an empty list to what fills it.
+
+    Attributes:
+        label: the words of the link, in the imperative.
+        name: the name of its URL.
+        needed: the permission to follow it, by default that to look.
+        query: the query string of its URL.
+    """
+
+    label: str | Promise
+    name: str
+    needed: Permission | None = None
+    query: str = ""
+
+    @property
+    def url(self) -> str:
+        return f"{reverse(self.name)}?{self.query}" if self.query else reverse(self.name)
+
+
 class ReadOnlyAdmin(admin.ModelAdmin):
     """Read-only pages of the operator's organization. Changes go through services, on separate pages.
 
     `needed` is the permission to look. `organization_field` is the path from a row to its organization. `nothing` is
-    the text of an empty list. `one` and `many` name a row and several, by default in the model's words. `fields` are
-    the columns on a row's page. `labels` rename columns for people.
+    the text of an empty list, and `next_step` the link after it. `one` and `many` name a row and several, by default
+    in the model's words. `fields` are the columns on a row's page. `labels` rename columns for people.
     """
 
     needed: ClassVar[Permission]
     organization_field = "organization"
     nothing = "Nothing yet."
+    next_step: ClassVar[NextStep | None] = None
     one, many = "", ""
     labels: ClassVar[Mapping[Any, str]] = {}
     row_template = "admin/row.html"
@@ -104,7 +129,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         if _has_nul(request):
             return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
         title = capfirst(self.many)
-        page = super().changelist_view(request, {"title": title, "nothing": self.nothing, **(extra_context or {})})
+        page = super().changelist_view(
+            request, {"title": title, "nothing": self._nothing(request), **(extra_context or {})}
+        )
         if page.status_code == 200:
             places.remember(request, page)
         return page
@@ -130,6 +157,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         """Redirect to the list as the person left it."""
         path = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         return HttpResponseRedirect(places.left_at(request, path))
+
+    def _nothing(self, request: HttpRequest) -> str:
+        """Return the text of an empty list, with the next step if the operator may take it."""
+        step = self.next_step
+        if step is None or (step.needed and refusal(request, step.needed)):
+            return self.nothing
+        return format_html('{} <a href="{}">{}</a>', self.nothing, step.url, step.label)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -176,6 +210,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
             return time_tag(value)
         if isinstance(value, date):
             return day_in_words(value)
+        if is_long_id(value):
+            return copyable_id(value)
         if isinstance(field, Field) and not field.is_relation:
             return codes_marked(display_for_field(value, field, "-"))
         return codes_marked(display_for_value(value, "-"))
@@ -203,6 +239,8 @@ def moment(field: str, description: str = "") -> Callable[[Model], str]:
         value = getattr(row, field)
         if isinstance(value, datetime):
             return time_tag(value)
+        if is_long_id(value):
+            return short_id(value)
         choice = getattr(row, f"get_{field}_display", None)
         return codes_marked(display_for_value(choice() if choice else value, "-"))
 

@@ -15,7 +15,7 @@ from accounts.back_office.list_pages import MAX_CSV_ROWS, ListPage
 from config.spreadsheets import csv_stream
 
 _BATCH_ROWS = 500
-_TIME = re.compile(r'<time datetime="([^"]{0,40})">[^<]{0,40}</time>')
+_TIME = re.compile(r'<time datetime="([^"]{0,40})"[^>]{0,60}>[^<]{0,40}</time>')
 
 
 def list_csv(request: HttpRequest, page: ListPage, name: str) -> StreamingHttpResponse:

@@ -5,12 +5,13 @@ from typing import Any
 from django import template
 from django.contrib.admin.templatetags.admin_list import results
 from django.contrib.admin.views.main import ChangeList
+from django.forms import BoundField, Form
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.utils.text import slugify
 
 from accounts import selectors
-from accounts.back_office import label_of, lists, navigation, start_page, time_tag
+from accounts.back_office import copyable_id, label_of, lists, navigation, start_page, time_tag
 from accounts.back_office.navigation import Menu
 from accounts.back_office.start_page import StartPage
 from accounts.models import Organization
@@ -74,6 +75,28 @@ register.filter(label_of)
 register.filter(in_words)
 register.filter(codes_marked)
 register.filter("moment", time_tag)
+register.filter(copyable_id)
+
+
+@register.filter
+def sections(form: Form) -> list[tuple[str, list[BoundField]]]:
+    """Return the visible fields of a form under the title of their section.
+
+    A form's `sections` maps the first field of each section to its title. Fields before the first have no title.
+    """
+    titles = getattr(form, "sections", {})
+    parts: list[tuple[str, list[BoundField]]] = [("", [])]
+    for field in form.visible_fields():
+        if field.name in titles:
+            parts.append((titles[field.name], []))
+        parts[-1][1].append(field)
+    return [(title, fields) for title, fields in parts if fields]
+
+
+@register.filter
+def wrong_fields(form: Form) -> list[BoundField]:
+    """Return the visible fields of a form that have errors."""
+    return [field for field in form.visible_fields() if field.errors]
 
 
 @register.filter

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import selectors
-from accounts.back_office import ReadOnlyAdmin, time_tag
+from accounts.back_office import ReadOnlyAdmin, copyable_id, time_tag
 from config import db
 from custody.disposal import disposal_statements
 from custody.models import Disposal
@@ -58,7 +58,7 @@ def facts(disposal: Disposal) -> list[tuple[str, str]]:
         ("problem", disposal.problem),
         ("object locked by its storage until", time_tag(disposal.kept_until)),
         ("recoverable by the storage's administrator until", time_tag(disposal.recoverable_until)),
-        ("signed with the key", disposal.key_id),
+        ("signed with the key", copyable_id(disposal.key_id) if disposal.key_id else ""),
     ]
     return [(label, value) for label, value in labelled if value]
 
