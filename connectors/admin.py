@@ -13,7 +13,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from accounts.back_office import caller, label_of, refusal
+from accounts.back_office import NextStep, caller, label_of, refusal
 from accounts.callers import Caller
 from config.errors import DomainError
 from connectors import services
@@ -79,6 +79,7 @@ _OF_ITEMS = ("retry", "dismiss")
 @admin.register(Connector)
 class ConnectorAdmin(EditingPages):
     nothing = "No connectors yet. They fetch decision records from other systems."
+    next_step = NextStep("Create a connector", "admin:choose-connector-kind")
     list_display = ("name", "titled_kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
     list_filter = (State, KindOf)
     search_fields = ("name",)

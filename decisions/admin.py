@@ -18,6 +18,7 @@ from accounts import selectors
 from accounts.back_office import (
     AllCodes,
     AllValues,
+    NextStep,
     TimeRange,
     caller,
     is_filtered,
@@ -73,7 +74,8 @@ def decision_id(row: Decision) -> str:
 @admin.register(Decision)
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
-    nothing = "No decision has come in yet. Send one with POST /v1/ingest/srf."
+    nothing = "No decision has come in yet."
+    next_step = NextStep("Send a first record", "docs")
     list_display = (
         decision_id, "current", "system", "subject", moment("received_at", "received"),
         moment("decided_at", "decided"),
@@ -278,6 +280,7 @@ class DecisionAdmin(OrDisposed):
 class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No reconsideration yet. They are recorded on a decision's page."
+    next_step = NextStep("Choose a decision", "admin:decisions_decision_changelist")
     list_display = (
         decision_id, "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
         moment("received_at", "recorded"),

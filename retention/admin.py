@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
-from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
+from accounts.back_office import NextStep, ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from config import db
 from config.errors import DomainError
@@ -39,6 +39,7 @@ class HoldState(View):
 class HoldAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
     nothing = "No holds. A hold protects decisions from disposal."
+    next_step = NextStep("Place a hold", "admin:place-hold", Permission.MANAGE_HOLDS)
     list_display = (
         "number",
         "matter",
@@ -162,6 +163,7 @@ class DisposalAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
     organization_field = "record__organization"
     nothing = "No disposals yet."
+    next_step = NextStep("See the retention policy", "admin:retention_policy_changelist")
     list_display = (
         "record_id", "policy", moment("disposed_at", "disposed of"), moment("finished_at", "finished"),
         moment("recoverable_until", "recoverable until"), "problem",
@@ -169,6 +171,7 @@ class DisposalAdmin(ReadOnlyAdmin):
     list_filter = (DisposalState,)
     fields = ("record_id", "root", "policy", "disposed_at", "finished_at", "kept_until", "recoverable_until", "problem")
     labels = {
+        "record_id": "record ID",
         "root": "first record of its family",
         "kept_until": "object locked until",
         "recoverable_until": "recoverable until",

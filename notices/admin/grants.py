@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
-from accounts.back_office import ReadOnlyAdmin, caller, label_of, moment, refusal
+from accounts.back_office import NextStep, ReadOnlyAdmin, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from config.http.timestamps import day_in_words
 from notices import services
@@ -20,6 +20,7 @@ from notices.packs import packs
 class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No authority is granted yet."
+    next_step = NextStep("Grant authority", "admin:grant-authority", Permission.GRANT_AUTHORITY)
     one, many = "grant", "grants"
     list_display = ("person", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
     list_select_related = ("user",)
@@ -75,7 +76,7 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
                 return self.back_to_list(request)
             form.add_error(None, reason.sentence)
         status = 422 if form.is_bound else 200
-        return self.page(request, "notices/form.html", _("Grant authority to approve"), status=status, form=form)
+        return self.page(request, "admin/form_page.html", _("Grant authority to approve"), status=status, form=form)
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         grant = self.get_row(request, pk)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
 
 from accounts import selectors as accounts
-from accounts.back_office import ReadOnlyAdmin, caller
+from accounts.back_office import NextStep, ReadOnlyAdmin, caller
 from accounts.roles import Permission
 from config import db
 from config.errors import NotFound
@@ -44,7 +44,8 @@ _UNNAMED = "Look at the notice again: the page did not say which revision it sho
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "Nothing to do. Notices are drafted on a decision's page, or by POST /v1/decisions/{decision_id}/notices."
+    nothing = "Nothing to do. Notices are drafted on a decision's page."
+    next_step = NextStep("Choose a decision", "admin:decisions_decision_changelist")
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
-from accounts.back_office import ReadOnlyAdmin, View, caller, label_of, moment, refusal
+from accounts.back_office import NextStep, ReadOnlyAdmin, View, caller, label_of, moment, refusal
 from accounts.roles import Permission
 from config.errors import Fault
 from notices import deadlines, selectors, services
@@ -60,6 +60,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     needed = Permission.RECONSIDER
     nothing = "No person is waiting for an answer."
+    next_step = NextStep("See the letters to deliver", "admin:notices_notice_changelist", query="queue=approved")
     one, many = "request", "requests"
     list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)
