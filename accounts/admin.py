@@ -146,7 +146,7 @@ class MemberAdmin(ReadOnlyAdmin):
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
     nothing = "No invitations yet."
-    next_step = NextStep("Invite a person", "admin:invite", Permission.MANAGE_MEMBERS)
+    next_step = NextStep(_("Invite a person"), "admin:invite", Permission.MANAGE_MEMBERS)
     one, many = "invitation", "invitations"
     list_display = ("email", "role", "status", "invited_by", "created_at", "expires_at")
     fields = ("email", "role", "status", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
@@ -214,7 +214,7 @@ class InviteAdmin(ReadOnlyAdmin):
 class ApiKeyAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_KEYS
     nothing = "No key yet. Machines need one to call the API."
-    next_step = NextStep("Create a key", "admin:create-key", Permission.MANAGE_KEYS)
+    next_step = NextStep(_("Create a key"), "admin:create-key", Permission.MANAGE_KEYS)
     list_display = ("name", "key_id", "role", "state", "last_used_at", "made_by", "created_at")
     fields = ("name", "key_id", "role", "state", "made_by", "created_at", "last_used_at", "expires_at", "revoked_at")
     labels = {

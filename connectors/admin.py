@@ -79,7 +79,7 @@ _OF_ITEMS = ("retry", "dismiss")
 @admin.register(Connector)
 class ConnectorAdmin(EditingPages):
     nothing = "No connectors yet. They fetch decision records from other systems."
-    next_step = NextStep("Create a connector", "admin:choose-connector-kind")
+    next_step = NextStep(_("Create a connector"), "admin:choose-connector-kind")
     list_display = ("name", "titled_kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
     list_filter = (State, KindOf)
     search_fields = ("name",)

@@ -75,7 +75,7 @@ def decision_id(row: Decision) -> str:
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No decision has come in yet."
-    next_step = NextStep("Send a first record", "docs")
+    next_step = NextStep(_("Send a first record"), "docs")
     list_display = (
         decision_id, "current", "system", "subject", moment("received_at", "received"),
         moment("decided_at", "decided"),
@@ -280,7 +280,7 @@ class DecisionAdmin(OrDisposed):
 class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     nothing = "No reconsideration yet. They are recorded on a decision's page."
-    next_step = NextStep("Choose a decision", "admin:decisions_decision_changelist")
+    next_step = NextStep(_("Choose a decision"), "admin:decisions_decision_changelist")
     list_display = (
         decision_id, "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
         moment("received_at", "recorded"),

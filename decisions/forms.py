@@ -17,18 +17,20 @@ class UnechoedText(forms.Textarea):
 class ReviewForm(forms.Form):
     """The form for recording a reconsideration. Its two texts are committed to, not stored."""
 
+    sections = {"requested_by": _("Who"), "outcome": _("Outcome"), "rationale": _("Reasons")}
+
     idempotency_key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
-    requested_by = forms.CharField(label=_("Requested by"), help_text=_("Who asked for the review."))
-    reviewer = forms.CharField(label=_("Reviewer"))
+    requested_by = forms.CharField(label=_("Requested by"), help_text=_("Name who asked for the review."))
+    reviewer = forms.CharField(label=_("Reviewer"), help_text=_("Name the person who reviewed the decision."))
     reviewer_authority = forms.CharField(
         label=_("Reviewer's authority"),
-        help_text=_("The role that may change the decision, for example credit officer."),
+        help_text=_("Enter the role that may change the decision, for example credit officer."),
     )
     outcome = forms.CharField(
         label=_("Outcome"),
         max_length=64,
-        help_text=_("Upheld, modified or overturned. Reports do not count other words as changes."),
+        help_text=_("Enter upheld, modified or overturned. Reports do not count other words as changes."),
         widget=forms.TextInput(attrs={"list": "outcomes"}),
     )
     new_action = forms.CharField(
@@ -43,7 +45,7 @@ class ReviewForm(forms.Form):
         required=False,
         label=_("Evidence considered"),
         widget=UnechoedText(attrs={"rows": 3, "autocomplete": "off"}),
-        help_text=_("One reference per line. Only a fingerprint of each is stored."),
+        help_text=_("Enter one reference per line. We store only a fingerprint of each."),
     )
 
     def review(self) -> Review:

@@ -175,14 +175,27 @@ def _pack_choices() -> list[tuple[str, str]]:
 class GrantForm(forms.ModelForm):
     """An authority grant to one of the organization's members."""
 
-    member: "forms.ModelChoiceField[Member]" = forms.ModelChoiceField(queryset=None)
+    sections = {"packs": _("Laws and policies"), "valid_from": _("Validity")}
+
+    member: "forms.ModelChoiceField[Member]" = forms.ModelChoiceField(
+        queryset=None, help_text=_("Choose the person who may approve.")
+    )
     packs = forms.MultipleChoiceField(
-        choices=_pack_choices, required=False, widget=forms.CheckboxSelectMultiple, help_text=_("None means all.")
+        choices=_pack_choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Tick what the grant covers. None ticked means all."),
     )
 
     class Meta:
         model = AuthorityGrant
         fields = ["member", "authority", "packs", "valid_from", "valid_to", "evidence"]
+        help_texts = {
+            "authority": _("Enter the role that lets them, such as credit officer or medical director."),
+            "valid_from": _("Choose the first day."),
+            "valid_to": _("Choose the last day. Leave it blank for a grant until revoked."),
+            "evidence": _("Say where the authority is written down."),
+        }
         widgets = {
             "valid_from": forms.DateInput(attrs={"type": "date"}),
             "valid_to": forms.DateInput(attrs={"type": "date"}),
@@ -242,15 +255,17 @@ class SettingsForm(forms.ModelForm):
         guards_locked: disable the fields that only an owner may change.
     """
 
-    default_pack = forms.ChoiceField(choices=_pack_choices, help_text=_("For drafts that name no other pack."))
+    default_pack = forms.ChoiceField(
+        choices=_pack_choices, help_text=_("Choose the pack for drafts that name no other.")
+    )
 
     sensitive_fields = FieldNames(
         label=_("Also withheld from letters"),
-        help_text=_("Names of fields, one per line, in addition to the default list. badge_no also matches badgeNo."),
+        help_text=_("Enter names of fields, one per line, beside the default list. badge_no also matches badgeNo."),
     )
     printable_fields = FieldNames(
         label=_("Allowed in letters although withheld by default"),
-        help_text=_("Names of fields, one per line. The audit trail records who allowed them."),
+        help_text=_("Enter names of fields, one per line. The audit trail records who allowed them."),
     )
     signatory_name = forms.CharField(label=_("Who signs letters"), required=False, max_length=recipients.MAX_WIDTH)
     signatory_function = forms.CharField(label=_("Their function"), required=False, max_length=recipients.MAX_WIDTH)
@@ -266,9 +281,9 @@ class SettingsForm(forms.ModelForm):
             "require_acknowledged": "Approval confirms every warning under an advisory pack, too",
         }
         help_texts = {
-            "at_risk_days": "A notice is due soon when this many days or fewer are left.",
-            "require_grants": "API keys and members without a grant cannot approve then.",
-            "require_acknowledged": "Advisory packs, such as general, list warnings and let them stay open otherwise.",
+            "at_risk_days": _("Enter a number of days. A notice is due soon when this many or fewer are left."),
+            "require_grants": _("Tick to stop API keys and members without a grant from approving."),
+            "require_acknowledged": _("Tick to keep warnings from staying open under advisory packs, such as general."),
         }
 
     def __init__(self, *args: Any, locked: bool = False, guards_locked: bool = False, **kwargs: Any) -> None:
@@ -285,9 +300,17 @@ class SettingsForm(forms.ModelForm):
                 required=False,
                 initial=self.instance.placeholders.get(name, ""),
                 widget=_Offering(name),
-                help_text=_("For %(users)s.") % {"users": users} if users else _("No pack asks for it."),
+                help_text=_("Fill in for letters under %(users)s.") % {"users": users}
+                if users
+                else _("Leave blank: no pack prints it."),
             )
-        self.first_text = next(name for name in self.fields if name.startswith("text_"))
+        self.sections = {
+            "sensitive_fields": _("What letters withhold"),
+            "signatory_name": _("Who signs letters"),
+            next(name for name in self.fields if name.startswith("text_")): _(
+                "Names and addresses in the packs' texts"
+            ),
+        }
         row = self.instance
         for name, field in self.fields.items():
             is_guard = guards_locked and name in row.GUARDS and row.is_owners_alone(name)
@@ -328,7 +351,14 @@ class PhraseForm(forms.ModelForm):
         model = Phrase
         fields = ["language", "key", "sentence", "label", "withheld", "owner", "approved_version"]
         widgets = {"sentence": forms.Textarea(attrs={"rows": 2})}
-        help_texts = {"owner": "Who answers for the words.", "approved_version": ""}
+        help_texts = {
+            "key": _("Enter a reason code, or the path of a field."),
+            "sentence": _("Write one sentence. {value} becomes the field's value."),
+            "label": _("Enter what the field is called."),
+            "withheld": _("Tick to keep the field out of letters."),
+            "owner": _("Name who answers for the words."),
+            "approved_version": _("Enter the version that was approved, if you number them."),
+        }
 
     def __init__(self, *args: Any, locked: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -39,7 +39,7 @@ class HoldState(View):
 class HoldAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
     nothing = "No holds. A hold protects decisions from disposal."
-    next_step = NextStep("Place a hold", "admin:place-hold", Permission.MANAGE_HOLDS)
+    next_step = NextStep(_("Place a hold"), "admin:place-hold", Permission.MANAGE_HOLDS)
     list_display = (
         "number",
         "matter",
@@ -163,7 +163,7 @@ class DisposalAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
     organization_field = "record__organization"
     nothing = "No disposals yet."
-    next_step = NextStep("See the retention policy", "admin:retention_policy_changelist")
+    next_step = NextStep(_("See the retention policy"), "admin:retention_policy_changelist")
     list_display = (
         "record_id", "policy", moment("disposed_at", "disposed of"), moment("finished_at", "finished"),
         moment("recoverable_until", "recoverable until"), "problem",

@@ -12,7 +12,9 @@ from accounts.roles import MEMBER_ROLES, Role, may_give
 class RoleForm(forms.Form):
     """A role. Only an owner may make another owner."""
 
-    role = forms.ChoiceField(help_text=_("The documentation's page about roles lists what each role may do."))
+    role = forms.ChoiceField(
+        help_text=_("Choose the least that the person needs. The documentation lists what each role may do.")
+    )
 
     def __init__(self, data: Any = None, *, by_owner: bool, **options: Any) -> None:
         super().__init__(data, **options)
@@ -23,7 +25,9 @@ class RoleForm(forms.Form):
 class KeepKeysForm(forms.Form):
     """A choice about the keys of a member who loses permissions or leaves."""
 
-    keep_keys = forms.BooleanField(required=False, label=_("Keep their keys working"))
+    keep_keys = forms.BooleanField(
+        required=False, label=_("Keep their keys working"), help_text=_("Tick if machines still need them.")
+    )
 
 
 class MemberForm(KeepKeysForm, RoleForm):
@@ -34,7 +38,10 @@ class MemberForm(KeepKeysForm, RoleForm):
 
 class InviteForm(RoleForm):
     email = forms.EmailField(
-        label=_("Email address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
+        label=_("Email address"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+        help_text=_("Enter the person's own address. They sign in with it."),
     )
     field_order = ("email", "role")
 
@@ -45,10 +52,12 @@ class KeyForm(forms.Form):
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         max_length=MAX_KEY_NAME,
-        help_text=_("The machine that uses it. Lists and the audit trail show this name."),
+        help_text=_("Name the machine that uses it. Lists and the audit trail show this name."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(help_text=_("Permissions of the machine. A sender only hands in decision records."))
+    role = forms.ChoiceField(
+        help_text=_("Choose the least that the machine needs. A sender only hands in decision records.")
+    )
 
     def __init__(self, data: Any = None, *, by: Role | None, **options: Any) -> None:
         super().__init__(data, **options)

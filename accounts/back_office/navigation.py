@@ -160,6 +160,12 @@ class Menu:
     is_listed: bool = False
     trail: Sequence[Link] = ()
 
+    @property
+    def here(self) -> str:
+        """The address of the page of the menu that is open, or above the open page."""
+        current = [tab.url for tab in self.tabs if tab.is_current]
+        return current[0] if current else self.item.url if self.item else ""
+
 
 def menu(request: HttpRequest, organization: Organization | None, model: str) -> Menu:
     """Return the menu of a page.

@@ -55,19 +55,19 @@ class ConnectorForm(forms.Form):
     """A connector of one kind. Invalid settings become problems of the connector, not errors of the form."""
 
     form_token = forms.CharField(required=False, widget=forms.HiddenInput)
-    name = forms.CharField(max_length=MAX_NAME)
+    name = forms.CharField(max_length=MAX_NAME, help_text=_("Say where the records come from."))
     schedule_seconds = forms.IntegerField(
         label=_("Seconds between polls"),
         initial=300,
         min_value=MIN_SCHEDULE,
         max_value=MAX_SCHEDULE,
-        help_text=_("From 30 to 86400 (one day)."),
+        help_text=_("Enter 30 to 86400 (one day)."),
     )
     secret_ref = forms.CharField(label=_("Secret reference"), required=False)
     item = LinesField(
         label=_("Item to preview"),
         required=False,
-        help_text=_("One item as the source has it, to see its record. It is not saved."),
+        help_text=_("Paste one item as the source has it, to see its record. It is not saved."),
     )
 
     def __init__(self, kind: Kind, data: Any = None, *, connector: Connector | None = None, **options: Any) -> None:
@@ -80,11 +80,18 @@ class ConnectorForm(forms.Form):
         if kind.secret:
             self.fields[
                 "secret_ref"
-            ].help_text = f"A reference such as file:NAME or env:DRS_SECRET_NAME to {kind.secret.replace('`', '')}."
+            ].help_text = (
+                f"Enter a reference such as file:NAME or env:DRS_SECRET_NAME to {kind.secret.replace('`', '')}."
+            )
         elif not initial.get("secret_ref"):
             del self.fields["secret_ref"]
         self.order_fields(["form_token", "name", *(_PREFIX + name for name in own), "secret_ref"])
         self.order_fields([*(name for name in self.fields if name != "item"), "item"])
+        self.sections = {
+            _PREFIX + own[0]: _("Source"),
+            "schedule_seconds": _("Schedule and records"),
+            "item": _("Try one item"),
+        }
 
     def clean_secret_ref(self) -> str:
         reference = str(self.cleaned_data["secret_ref"])

@@ -20,7 +20,7 @@ from notices.packs import packs
 class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "No authority is granted yet."
-    next_step = NextStep("Grant authority", "admin:grant-authority", Permission.GRANT_AUTHORITY)
+    next_step = NextStep(_("Grant authority"), "admin:grant-authority", Permission.GRANT_AUTHORITY)
     one, many = "grant", "grants"
     list_display = ("person", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
     list_select_related = ("user",)

@@ -45,7 +45,7 @@ _UNNAMED = "Look at the notice again: the page did not say which revision it sho
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
     nothing = "Nothing to do. Notices are drafted on a decision's page."
-    next_step = NextStep("Choose a decision", "admin:decisions_decision_changelist")
+    next_step = NextStep(_("Choose a decision"), "admin:decisions_decision_changelist")
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)

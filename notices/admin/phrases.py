@@ -2,12 +2,12 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
-from accounts.back_office import AllValues, ReadOnlyAdmin, caller, refusal
+from accounts.back_office import AllValues, NextStep, ReadOnlyAdmin, caller, refusal
 from accounts.roles import Permission
 from notices import services
 from notices.back_office.formatting import source_in_words
@@ -22,6 +22,7 @@ class PhraseAdmin(ReadOnlyAdmin):
 
     needed = Permission.READ_DECISIONS
     nothing = "No phrases yet: drafts use the words of the record and generic sentences."
+    next_step = NextStep(_("Add a phrase"), "admin:put-phrase", Permission.MANAGE_NOTICES)
     list_display = ("named", "language", "words", "owner", "version")
     list_filter = (("language", AllValues), "withheld")
     search_fields = ("key",)
@@ -79,7 +80,7 @@ class PhraseAdmin(ReadOnlyAdmin):
             return self.back_to_list(request)
         note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
         status = 422 if form.is_bound else 200
-        return self.page(request, "notices/form.html", _("Import phrases"), status=status, form=form, note=note)
+        return self.page(request, "admin/form_page.html", _("Import phrases"), status=status, form=form, intro=note)
 
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         phrase = self.get_row(request, pk)
@@ -97,7 +98,8 @@ class PhraseAdmin(ReadOnlyAdmin):
             status=422 if form.errors else 200,
             form=form,
             phrase=phrase,
-            reason=refusal(request, Permission.MANAGE_NOTICES),
+            action=reverse("admin:put-phrase"),
+            refusal=refusal(request, Permission.MANAGE_NOTICES),
         )
 
 

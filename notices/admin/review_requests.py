@@ -60,7 +60,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
 
     needed = Permission.RECONSIDER
     nothing = "No person is waiting for an answer."
-    next_step = NextStep("See the letters to deliver", "admin:notices_notice_changelist", query="queue=approved")
+    next_step = NextStep(_("See the letters to deliver"), "admin:notices_notice_changelist", query="queue=approved")
     one, many = "request", "requests"
     list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
     list_filter = (Waiting,)

@@ -20,13 +20,16 @@ class PolicyForm(forms.Form):
         label=_("Keep decisions for this many days"),
         min_value=MIN_DAYS,
         max_value=MAX_DAYS,
-        help_text=_("Counted from the date of the decision, or from the latest event about it."),
+        help_text=_("Enter a number of days. They count from the decision, or from the latest event about it."),
     )
     note = forms.CharField(
-        required=False, max_length=MAX_NOTE, widget=_LINES, help_text=_("Reason, shown in the history.")
+        required=False, max_length=MAX_NOTE, widget=_LINES, help_text=_("Give the reason. The history shows it.")
     )
     share_percent = forms.IntegerField(
-        label=_("Ask an owner before deleting more than (%) in one run"), min_value=1, max_value=100
+        label=_("Ask an owner before deleting more than (%) in one run"),
+        min_value=1,
+        max_value=100,
+        help_text=_("Enter a share of all decisions. A daily run above it waits for an owner."),
     )
 
     def __init__(self, data: Any = None, *, current: Policy | None = None) -> None:
@@ -35,18 +38,43 @@ class PolicyForm(forms.Form):
 
 
 class HoldForm(forms.Form):
-    matter = forms.CharField(max_length=MAX_MATTER, help_text=_("The case, claim or inquiry, such as its file number."))
-    reason = forms.CharField(max_length=MAX_REASON, widget=_LINES, label=_("Reason for the hold"))
+    matter = forms.CharField(
+        max_length=MAX_MATTER, help_text=_("Name the case, claim or inquiry, for example by its file number.")
+    )
+    reason = forms.CharField(
+        max_length=MAX_REASON,
+        widget=_LINES,
+        label=_("Reason for the hold"),
+        help_text=_("Say why the decisions must be kept."),
+    )
 
 
 class FilterHoldForm(HoldForm):
     """A hold by a filter, with a field for each of `rules.FILTERS`. A decision must match all values, with spaces."""
 
-    action = forms.CharField(required=False, max_length=_MAX_VALUE, strip=False)
-    system = forms.CharField(required=False, max_length=_MAX_VALUE, strip=False)
-    source = forms.CharField(required=False, max_length=_MAX_VALUE, strip=False)
+    sections = {"action": _("Decisions to hold"), "decided_from": _("Only decisions of a period")}
+
+    action = forms.CharField(
+        required=False,
+        max_length=_MAX_VALUE,
+        strip=False,
+        help_text=_("Enter it as the records do, for example denied."),
+    )
+    system = forms.CharField(
+        required=False, max_length=_MAX_VALUE, strip=False, help_text=_("Enter the system's name as the records do.")
+    )
+    source = forms.CharField(
+        required=False,
+        max_length=_MAX_VALUE,
+        strip=False,
+        help_text=_("Enter the source as the list of decisions does."),
+    )
     subject_reference = forms.CharField(
-        required=False, max_length=_MAX_VALUE, strip=False, label=_("Reference of the subject")
+        required=False,
+        max_length=_MAX_VALUE,
+        strip=False,
+        label=_("Reference of the subject"),
+        help_text=_("Enter the reference that your systems use for the person."),
     )
     decided_from = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Decided from (UTC)"))
     decided_to = forms.DateTimeField(required=False, widget=_MOMENT, label=_("Decided before (UTC)"))
@@ -68,4 +96,9 @@ class FilterHoldForm(HoldForm):
 
 
 class LiftForm(forms.Form):
-    because = forms.CharField(max_length=MAX_REASON, widget=_LINES, label=_("Reason for lifting"))
+    because = forms.CharField(
+        max_length=MAX_REASON,
+        widget=_LINES,
+        label=_("Reason for lifting"),
+        help_text=_("Say why the decisions need not be kept longer."),
+    )

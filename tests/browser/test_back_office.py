@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.axe import violations
 from tests.browser.letters import approved
 from tests.browser.looks import LOOKS_RULES, look, too_wide
+from tests.browser.rules import broken_rules
 from tests.browser.walk import Walk, shape
 from tests.reconsiderations.conftest import REVIEW
 from tests.system.live import wait_until
@@ -98,7 +99,7 @@ def test_every_page_is_accessible_fits_every_screen_and_has_links_that_answer(si
     page, problems = signed_in(), {}
     walk = Walk(page)
     for path in walk.pages("/admin/", "/admin/decisions/decision/?q=nothing"):
-        problems[path] = faults(page)
+        problems[path] = broken_rules(page) + faults(page)
         if path.removeprefix("/admin/").rstrip("/") in LISTS:
             look(page, "light")
             problems[path] += hidden_columns(page)
