@@ -85,7 +85,7 @@ def test_a_request_is_answered_by_a_delivered_letter(site, open_page, signed_in)
     assert state(site, number) == "to_be_told"
 
     page.goto(written)
-    page.get_by_label("How", exact=True).select_option("post")
+    page.get_by_label("How *", exact=True).select_option("post")
     press(page, "Deliver")
     answers = page.get_by_role("region", name="Review requests it answers")
     expect(answers).to_contain_text(f"{number}: outcome delivered on")

@@ -133,7 +133,7 @@ def test_the_life_of_a_notice(site, signed_in):
     writer.goto(address)
     expect(writer.get_by_text("Checked against the file.")).to_be_visible()
     for reference in ("RR 1", "RR 2"):
-        writer.get_by_label("How", exact=True).select_option("post")
+        writer.get_by_label("How *", exact=True).select_option("post")
         writer.get_by_label("Tracking number").fill(reference)
         press(writer, "Deliver")
         assert state(writer) == "delivered"

@@ -106,7 +106,7 @@ def test_the_page_says_how_far_it_has_read_and_when(signed_in, polled):
     Connector.objects.update(cursor={})
     shown = browser.get(page_of(polled)).content.decode()
     assert "everything, at the last poll" in shown
-    assert re.search(r"<dt>Last new record</dt><dd><bdi><time[^>]*>[^<]*</time> UTC</bdi>", shown)
+    assert re.search(r"<dt>Last new record</dt><dd><bdi><time[^>]*>[^<]* UTC</time></bdi>", shown)
     Connector.objects.update(failures=1)
     assert "everything, at the last complete poll" in browser.get(page_of(polled)).content.decode()
     act(browser, polled, "reset")

@@ -38,7 +38,7 @@ def test_the_date_is_shown_below_and_lateness_is_marked():
         late, open_ = (deadline(datetime(2026, 11, day, 23, 59, 59, tzinfo=UTC)) for day in (17, 29))
     assert '<span class="late">3 days late</span>' in late
     assert '<span class="">in 9 days</span>' in open_
-    assert '<time class="quiet" datetime="2026-11-29T23:59:59.000000Z">2026-11-29</time>' in open_
+    assert '<time class="quiet" datetime="2026-11-29T23:59:59.000000Z">29 Nov 2026</time>' in open_
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_grants_show_dates_alike_and_the_label_of_the_granter(organization, owne
 @each_case(
     ("changes", "message"),
     [
-        ({"valid_to": "2025-12-31"}, "Valid to The grant ends before it begins."),
+        ({"valid_to": "2025-12-31"}, "The grant ends before it begins."),
         ({"valid_from": "soon"}, "Enter a valid date."),
         ({"authority": ""}, "This field is required."),
         ({"packs": "nonesuch"}, "nonesuch is not one of the available choices."),
