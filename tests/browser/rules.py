@@ -25,7 +25,7 @@ _RULES = r"""() => {
     }
     const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
     const raw = [
-        ["a long id", /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{40,}\b/, "code, pre"],
+        ["a long id", /(?<![\w-])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{40,}\b/, "code, pre, .tree"],
         ["a raw time", /\d{4}-\d\d-\d\d[T ]\d\d:\d\d/, "time, code, pre, .tree, .sentences"],
     ];
     while (texts.nextNode()) {
