@@ -65,7 +65,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     needed: ClassVar[Permission]
     organization_field = "organization"
-    nothing = "Nothing yet."
+    nothing: str | Promise = "Nothing yet."
     next_step: ClassVar[NextStep | None] = None
     one, many = "", ""
     labels: ClassVar[Mapping[Any, str]] = {}
@@ -158,7 +158,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         path = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         return HttpResponseRedirect(places.left_at(request, path))
 
-    def _nothing(self, request: HttpRequest) -> str:
+    def _nothing(self, request: HttpRequest) -> str | Promise:
         """Return the text of an empty list, with the next step if the operator may take it."""
         step = self.next_step
         if step is None or (step.needed and refusal(request, step.needed)):

@@ -56,7 +56,8 @@ def test_help_of_a_form_ends_as_a_sentence_and_begins_with_what_to_do(form):
     wrong = [
         field.help_text
         for field in form()
-        if field.help_text and not re.match(r"(Enter|Name|Say|Give|Choose|Tick|Write|Fill in) .*\.$", field.help_text)
+        if field.help_text
+        and not re.match(r"(Enter|Name|Say|Give|Choose|Tick|Write|Fill in) .*\.$", str(field.help_text))
     ]
     assert wrong == []
 

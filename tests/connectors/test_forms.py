@@ -86,9 +86,9 @@ def test_required_settings_are_marked_and_come_first_and_a_refused_form_says_so_
     assert "Region *" not in shown
     places = [shown.index(f'name="setting_{name}"') for name in ("bucket", "region", "prefix", "endpoint", "format")]
     assert places == sorted(places)
-    assert "Correct these fields" not in shown
+    assert "Correct this field" not in shown
     refused = text_of(send(owner, f"{LIST}create/s3/", "save", name="", schedule_seconds="300"))
-    assert refused.index("Correct these fields") < refused.index('<label for="id_name"')
+    assert refused.index("Correct this field") < refused.index('<label for="id_name"')
     assert '<a href="#id_name">Name</a>: ' in refused
 
 
