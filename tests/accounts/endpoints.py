@@ -173,7 +173,7 @@ ENDPOINTS = {
 }
 MISSING_IDS = {
     **dict.fromkeys(("decision", "reconsideration", "notice", "submitted", "approved", "connector"), "unknown"),
-    **dict.fromkeys(("grant", "hold", "review_request", "invite", "member", "session"), 10**12),
+    **dict.fromkeys(("grant", "hold", "mapping", "review_request", "invite", "member", "session"), 10**12),
     "delivery": f"unknown/deliveries/{10**12}",
     "key": "0" * 16,
 }

@@ -17,7 +17,7 @@ def test_a_connector_can_be_previewed_tested_created_and_fixed_without_scripts(s
     page = open_page(
         site, "/admin/connectors/connector/", storage_state=signed_in_state(OWNER), java_script_enabled=False
     )
-    page.get_by_role("link", name="Create a connector").click()
+    page.get_by_role("link", name="Create a connector").first.click()
     page.get_by_role("link", name="Folder").click()
     page.get_by_label("Name").fill("Claims")
     page.get_by_label("Path").fill(str(folder))
