@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from config.http.timestamps import day_in_words, rfc3339
 from config.words import in_words
 from custody.sealing import field_paths
+from decisions.record_summary import as_text
 
 _DAY = timedelta(days=1)
 _UNNAMED = ("events", "outcome")  # the first keys of most paths
@@ -26,7 +27,7 @@ def source_in_words(path: str) -> str:
         keys = keys[:-1]
     label = ""
     for key in keys:
-        words = in_words(key)
+        words = in_words(as_text(key))
         if key.isdecimal():
             label += f" {int(key) + 1}"
         else:

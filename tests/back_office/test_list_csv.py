@@ -28,7 +28,7 @@ def test_the_file_has_the_rows_order_and_words_of_the_list(api, signed_in):
         decide(api, f"loan-{number}", outcome={"action": action}, decided_at=f"2026-01-0{number + 1}T00:00:00Z")
     browser = signed_in(Role.AUDITOR)
     head, *rows = lines(browser, action="not_denied", o="received_at")
-    assert head == ["Decision id", "Current action", "System", "Subject", "Received", "Decided"]
+    assert head == ["Decision", "Current action", "System", "Subject", "Received", "Decided"]
     assert [row[:4] for row in rows] == [["loan-0", "Not denied", "", ""], ["loan-2", "Not denied", "", ""]]
     assert [row[5][:20] for row in rows] == ["2026-01-01T00:00:00.", "2026-01-03T00:00:00."]
     assert [row[0] for row in lines(browser, q="loan-1")[1:]] == ["loan-1"]

@@ -99,7 +99,7 @@ def test_a_refused_form_has_an_error_at_its_field_and_keeps_all_but_the_texts(si
     page.get_by_role("button", name="Record outcome").click()
     authority = page.get_by_label("Reviewer's authority")
     expect(authority).to_have_attribute("aria-invalid", "true")
-    described_by = "The role that may change the decision, for example credit officer. This field is required."
+    described_by = "Enter the role that may change the decision, for example credit officer. This field is required."
     expect(authority).to_have_accessible_description(described_by)
     expect(page.get_by_label("Requested by")).to_have_value("the applicant")
     for label in ("Rationale", "Evidence considered"):

@@ -87,6 +87,10 @@ def test_the_proposed_entries_of_the_samples_fit_their_meanings_and_make_a_mappi
     assert sum(bool(proposal.question) for proposal in listed) < len(listed) / 5
 
 
+def test_a_number_of_any_length_is_counted():
+    assert proposed("outcome.offer.amount_usd", 10**30, Decimal("1e-300")).entry["means"] == "offer.amount"
+
+
 def test_examples_are_masked():
     proposal = proposed("events.application.name", "Jane Doe 42")
     assert proposal.field.examples == ["xxxx xxx 99"]

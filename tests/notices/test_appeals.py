@@ -37,7 +37,7 @@ def denial(api):
 
 def test_a_record_is_kept_until_its_own_last_day_to_appeal(api, denial):
     until = (delivered(api, denial).delivered_at + timedelta(days=65)).date()
-    assert obstacles(api, denial) == [f"The person can appeal until {until}."]
+    assert obstacles(api, denial) == [f"The person can appeal until {until.day} {until:%b %Y}."]
     with time_machine.travel(timezone.now() + timedelta(days=64, hours=23)):
         assert len(obstacles(api, denial)) == 1
     with time_machine.travel(timezone.now() + timedelta(days=65, minutes=1)):

@@ -171,7 +171,7 @@ def test_the_image_has_the_program_and_no_other_files(built: Build):
     app = built.stages[-1].root / "app"
     assert {path.name for path in app.iterdir()} - {"__pycache__"} == {
         "requirements.lock", "manage.py", "config", "accounts", "custody", "decisions", "notices", "connectors",
-        "retention", "templates", "static",
+        "retention", "templates", "static", "locale",
     }  # fmt: skip
     assert (app / "static/admin/css/base.css").is_file()
     assert {path for path in context_files(CHECKOUT, ".") if path.suffix == ".py"} == {

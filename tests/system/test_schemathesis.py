@@ -61,6 +61,11 @@ include-operation-id = "edit_notice"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# An entry has the options of its meaning, a mapping selects records, and its version is the newest.
+include-operation-id-regex = "^((create|confirm)_mapping|propose_mapping(_version)?|read_by_mapping)$"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # The languages depend on the pack, and the length of a recipient is limited by line.
 include-operation-id = "preview_notice"
 checks.positive_data_acceptance.enabled = false

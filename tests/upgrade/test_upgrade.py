@@ -164,7 +164,7 @@ def test_old_notices_can_be_approved_and_delivered(client, facts):
     claim = {"approver": "Reviewer 8", "authority": "credit officer"}
     in_review = f"/v1/notices/{notices['in_review']['notice_id']}"
     before = client.request("GET", in_review).body.decode()
-    assert "The pack general has changed" in before
+    assert "The pack Own policy has changed" in before
     adopted = done(client.request("PATCH", in_review, b'{"content": {}}'))
     acknowledge = [warning["id"] for warning in adopted["warnings"]]
     assert done(post(client, f"{in_review}/approve", claim | {"acknowledge": acknowledge}))["state"] == "approved"

@@ -11,6 +11,7 @@ from decisions.record.walk import Table
 
 _MAX_DISTINCT = 50
 _MAX_EXAMPLES = 3
+_MAX_MAGNITUDE = 15  # digits of a number that may count cents
 _MAX_SHOWN = 40  # characters of a masked example
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ].{0,40})?")
 _SLASHED_DAY = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")
@@ -88,9 +89,9 @@ class FieldStatistics:
     def _measure(self, number: Decimal) -> None:
         self.lowest = number if self.lowest is None else min(self.lowest, number)
         self.highest = number if self.highest is None else max(self.highest, number)
-        if abs(number.adjusted()) <= 30 and number == number.to_integral_value():
+        if abs(number.adjusted()) <= _MAX_MAGNITUDE and number == number.to_integral_value():
             self.whole += 1
-            self.hundreds += number % 100 == 0
+            self.hundreds += int(number) % 100 == 0
 
 
 def statistics(records: Iterable[dict[str, Any]]) -> dict[str, FieldStatistics]:
