@@ -65,7 +65,7 @@ _AROUND_THE_DECISION = frozenset(
     {"approval.authority", "decided_at", "outcome.effective_date", "reconsiders.decision_id"}
 )
 """When, by whom and about which one before it was decided, but not what."""
-_MOST_UNTOLD, _LONGEST_PATH = 50, 200
+_MAX_UNTOLD, _MAX_PATH = 50, 200
 _UNTOLD = {
     "reason": "a reason",
     "condition": "a condition",
@@ -280,19 +280,19 @@ def untold_fields(case: Case, content: Mapping[str, Any]) -> list[Untold]:
 
 def _untold_problems(left_out: Sequence[Untold]) -> Iterator[Problem]:
     parts = [field for field in left_out if field.blocks]
-    for part in parts[:_MOST_UNTOLD]:
+    for part in parts[:_MAX_UNTOLD]:
         sentence = (
             f"The record's {_short(part.path)} is {_UNTOLD[part.kind]}, and no statement tells it: add one citing "
             "it, or withhold it in the phrasebook."
         )
         yield Problem(sentence, kind="untold_part")
-    if len(parts) > _MOST_UNTOLD:
-        sentence = f"No statement tells {len(parts) - _MOST_UNTOLD} more reasons, conditions and terms of the record."
+    if len(parts) > _MAX_UNTOLD:
+        sentence = f"No statement tells {len(parts) - _MAX_UNTOLD} more reasons, conditions and terms of the record."
         yield Problem(sentence, kind="untold_part")
 
 
 def _unit_problems(case: Case) -> Iterator[Problem]:
-    for each in islice(unit_conflicts.find(case.facts, case.redaction), _MOST_UNTOLD):
+    for each in islice(unit_conflicts.find(case.facts, case.redaction), _MAX_UNTOLD):
         sentence = (
             f"The record's {_short(each.factor)} is in {each.named} by its name or text, and {_short(each.source)} in "
             f"{each.measured}: send the record again under another decision_id with the unit that is right, or "
@@ -305,16 +305,16 @@ def _unexplained_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Pr
     """Find fields and codes that the record's mapping does not explain, and that no statement cites."""
     cited = set(sources(content))
     unexplained = [field for field in case.facts.unexplained if field.path not in cited]
-    for field in unexplained[:_MOST_UNTOLD]:
+    for field in unexplained[:_MAX_UNTOLD]:
         sentence = f"The record's {_short(field.path)} has {field.problem}. Say in the mapping what it means."
         yield Problem(sentence, kind="unexplained_field")
-    if len(unexplained) > _MOST_UNTOLD:
-        sentence = f"The mapping does not explain {len(unexplained) - _MOST_UNTOLD} more fields of the record."
+    if len(unexplained) > _MAX_UNTOLD:
+        sentence = f"The mapping does not explain {len(unexplained) - _MAX_UNTOLD} more fields of the record."
         yield Problem(sentence, kind="unexplained_field")
 
 
 def _short(path: str) -> str:
-    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
+    return path if len(path) <= _MAX_PATH else f"{path[:_MAX_PATH]}…"
 
 
 def _decision_problem(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:
@@ -365,6 +365,9 @@ def _source_problems(case: Case, revision: Revision) -> Iterator[Problem]:
             yield Problem(f"The source {citation.source} leads nowhere in the record.")
         elif citation.changed:
             yield Problem(f"The source {citation.source} has another value than when this was written.")
+        elif case.facts.is_withheld(citation.source):
+            sentence = f"The source {_short(citation.source)} is withheld by the mapping: remove the statement."
+            yield Problem(sentence, kind="withheld_source")
         elif why := case.redaction.why(case.facts.find(citation.source)):
             because = _because(case.pack, why)
             sentence = f"The source {_short(citation.source)} is withheld {because}: remove the statement."

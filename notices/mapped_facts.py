@@ -23,21 +23,28 @@ class MappedFacts(Facts):
         unexplained: the fields that the mapping does not explain, and codes without words in the language.
     """
 
-    def __init__(self, signed: Facts, version: MappingVersion, language: str = "en") -> None:
+    def __init__(
+        self, signed: Facts, version: MappingVersion, language: str = "en", known: Profile | None = None
+    ) -> None:
         """
         Args:
             signed: the record as it was signed.
             language: the language of the words for codes.
+            known: the profile of the record, if it was read already.
         """
         self.version, self._signed = version, signed
-        self._profile: Profile = profile.read(signed.document, selectors.table(version))
+        self._profile = known or profile.read(signed.document, selectors.table(version))
+        self._decodes = {value.origin.path: value.origin.decode for value in self._profile.values}
+        self._withheld = {field.path for field in self._profile.withheld}
         self._projection: Projection = project(self._profile, language)
         self._published = {path: name for name, path in self._projection.sources.items()}
         super().__init__(b"", self._projection.document, sealed_digest=signed.sealed_digest)
 
     def in_language(self, language: str) -> "MappedFacts":
         """Return the same record with the words of another language."""
-        return self if language == self._projection.language else MappedFacts(self._signed, self.version, language)
+        if language == self._projection.language:
+            return self
+        return MappedFacts(self._signed, self.version, language, self._profile)
 
     def find(self, source: str) -> Fact:
         """Return the decoded field that a statement cites by its path in the signed record. Raises NoSuchField."""
@@ -56,7 +63,10 @@ class MappedFacts(Facts):
         return self._signed.stored(source)
 
     def decode(self, source: str) -> str:
-        return next((value.origin.decode for value in self._profile.values if value.origin.path == source), "")
+        return self._decodes.get(source, "")
+
+    def is_withheld(self, source: str) -> bool:
+        return source in self._withheld
 
     def declared(self, sections: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
         """Return the drafted statements, which cite signed fields. The mapping's words for a decision and its kinds of

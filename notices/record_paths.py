@@ -152,6 +152,10 @@ class Facts:
         value: Scalar = self.find(source).value
         return value
 
+    def is_withheld(self, source: str) -> bool:
+        """Whether a mapping declares that no letter tells the field."""
+        return False
+
     def decode(self, source: str) -> str:
         """Return in words how a cited value is read, or "" if it is read as it is."""
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from decisions.record.profile import Decision, Factor, Origin, Profile, Quantity, Text, Unknown, Value
+from decisions.record.profile import Decision, Factor, Input, Origin, Profile, Quantity, Text, Unknown, Value
 from decisions.record.values import Amount, Day, Flag, Number, Rate, Term
 from decisions.record.values import Quantity as AnyQuantity
 
@@ -75,6 +75,8 @@ class Projection:
             case Quantity():
                 if place := _place(value.origin):
                     self._put(place + _unit(value.value), _plain(value.value), value.origin)
+            case Input() if self.language not in value.origin.label:
+                self._note(value.origin, f"a label without words in {self.language}")
             case Text():
                 if (text := self._words(value)) and (place := self._text_place(value.origin)):
                     self._put(place, text, value.origin)

@@ -86,6 +86,13 @@ def test_nothing_unmapped_or_withheld_is_printed(api, mapping):
     assert not any(word in written for word in ("SAR", "ankruptcy", "640", "1250000", "R14", "oapplicant"))
 
 
+def test_a_statement_does_not_cite_what_the_mapping_withholds(api, mapping):
+    notice = draft(api, pack="us_ecoa_fcra")
+    item = {"statement": "Bankruptcy was considered.", "source": "events.coapplicant.bankruptcy"}
+    assert edit(api, notice, inputs_used=[item]).status_code == 200
+    assert "events.coapplicant.bankruptcy is withheld by the mapping" in refused(approve(api, notice))
+
+
 def test_a_citation_shows_the_signed_value_and_how_it_is_read(api, mapping):
     citations = {item["source"]: item for item in draft(api)["citations"]}
     amount = citations["outcome.counter.maxAmountFinanced"]
@@ -102,7 +109,9 @@ def test_the_mappings_own_words_for_a_decision_are_used(api, mapping):
 def test_a_draft_without_words_in_its_language_omits_the_code_and_says_so(api, mapping):
     notice = draft(api, recipient={"language": "de"})
     assert told(notice, "main_factors") == []
-    assert "a code without words in de" in json.dumps(shown(api, notice))
+    answer = json.dumps(shown(api, notice))
+    assert "a code without words in de" in answer
+    assert "a label without words in de" in answer
 
 
 @pytest.mark.parametrize("pack", ["us_ecoa_fcra"])
