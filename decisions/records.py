@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
-from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from config.errors import Invalid
@@ -35,6 +35,11 @@ class Identified(TypedDict):
     """A record with a usable `decision_id`, the only required key."""
 
     decision_id: Annotated[DecisionId, AfterValidator(_without_nul)]
+
+
+@with_config(ConfigDict(extra="allow"))
+class RecordIn(Identified):
+    """A record as ingest accepts it."""
 
 
 _IDENTIFIED = TypeAdapter(Identified)

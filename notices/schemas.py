@@ -1,6 +1,6 @@
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, with_config
+from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from accounts.models import Member
 from accounts.schemas import LooseningOut
@@ -9,12 +9,12 @@ from config.http.numbers import WHOLE
 from config.http.schemas import SAME_OBJECT, Answer, Id, QueryString, RequestBody, Text, TextOrNull
 from config.http.timestamps import Day, DayInBody, MomentInBody, Timestamp
 from config.visible_text import Visible
-from decisions.records import Identified
+from decisions.records import RecordIn
 from notices.letters import recipient
 from notices.models import NoticeRevision
 from notices.packs import directories
 from notices.record_paths import MOST_SOURCE
-from notices.sensitive import LONGEST_FIELD_NAME, MOST_FIELD_NAMES
+from notices.sensitive import MAX_FIELD_NAME, MAX_FIELD_NAMES
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
 Named = Annotated[Visible, Field(min_length=1, max_length=256)]
@@ -43,11 +43,6 @@ class NoticeDraftIn(_DraftIn):
     `to_be_told` in the answer to the reconsideration. The letter then goes to the person who made that request."""
 
     review_request_id: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
-
-
-@with_config(ConfigDict(extra="allow"))
-class RecordIn(Identified):
-    """A record as ingest accepts it."""
 
 
 LetterFormat = Literal["text", "html"]
@@ -189,7 +184,7 @@ class LetterQuery(QueryString):
 
 
 FieldName = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_FIELD_NAME, pattern=r"^[^\x00-\x1f]*[^\W_][^\x00-\x1f]*$")
+    str, Field(min_length=1, max_length=MAX_FIELD_NAME, pattern=r"^[^\x00-\x1f]*[^\W_][^\x00-\x1f]*$")
 ]
 SignatureLine = Annotated[str, Field(max_length=recipient.MAX_WIDTH, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
@@ -216,8 +211,8 @@ class NoticeSettingsIn(RequestBody):
     require_other_key: bool | None = None
     require_acknowledged: bool | None = None
     at_risk_days: Annotated[int, Field(ge=0, le=365), WHOLE] | None = None
-    sensitive_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
-    printable_fields: Annotated[list[FieldName], Field(max_length=MOST_FIELD_NAMES)] | None = None
+    sensitive_fields: Annotated[list[FieldName], Field(max_length=MAX_FIELD_NAMES)] | None = None
+    printable_fields: Annotated[list[FieldName], Field(max_length=MAX_FIELD_NAMES)] | None = None
     signatory: Signatory | None = None
 
 

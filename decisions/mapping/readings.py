@@ -21,6 +21,7 @@ from decisions.record.walk import Table
 from decisions.selectors import record_of
 
 MAX_CUSTODY_SAMPLES = 100
+MAX_CUSTODY_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,19 @@ def read(organization_id: uuid.UUID, record: dict[str, Any], entries: Sequence[E
 
 
 def samples(organization_id: uuid.UUID, system_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the newest records of a system in custody, at most MAX_CUSTODY_SAMPLES. Records that cannot be read are
-    left out."""
+    """Yield the newest records of a system in custody, within MAX_CUSTODY_SAMPLES and MAX_CUSTODY_BYTES. Records that
+    cannot be read are left out."""
+    remaining = MAX_CUSTODY_BYTES
     rows = Decision.objects.for_organization(organization_id).filter(kind=records.KIND, system_name=system_name)
     for row in rows.select_related("record").order_by("-received_at", "-record")[:MAX_CUSTODY_SAMPLES]:
         try:
-            yield strict_json.read(custody.opened(record_of(row)).payload, number=Decimal)
+            payload = custody.opened(record_of(row)).payload
         except DomainError:
             continue
+        remaining -= len(payload)
+        if remaining < 0:
+            return
+        yield strict_json.read(payload, number=Decimal)
 
 
 def version_for(organization_id: uuid.UUID, record: dict[str, Any], source: str = "") -> MappingVersion | None:

@@ -1,6 +1,6 @@
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, AliasPath, ConfigDict, Field, model_validator, with_config
+from pydantic import AfterValidator, AliasPath, Field, model_validator
 
 from config.http.schemas import Answer, Id, RequestBody
 from config.http.timestamps import Timestamp
@@ -9,8 +9,8 @@ from custody.sealing import field_paths
 from decisions.mapping import selection
 from decisions.mapping.models import MAX_NAME
 from decisions.record.meanings import MAX_ENTRIES, Entry
-from decisions.record.walk import DuplicatePattern, Table
-from decisions.records import Identified
+from decisions.record.walk import DuplicatePattern, Table, TooManyFilters
+from decisions.records import RecordIn
 
 MAX_SAMPLES = 1000
 
@@ -18,7 +18,7 @@ MAX_SAMPLES = 1000
 def _matchable(entries: list[Entry]) -> list[Entry]:
     try:
         Table(entries)
-    except DuplicatePattern as error:
+    except (DuplicatePattern, TooManyFilters) as error:
         raise ValueError(str(error)) from None
     return entries
 
@@ -105,18 +105,13 @@ class MappingList(Answer):
     next_cursor: str | None
 
 
-@with_config(ConfigDict(extra="allow"))
-class MappedRecord(Identified):
-    """A record as ingest accepts it."""
-
-
 class ReadingIn(RequestBody):
     """A record, and the entries to read it by. Without entries, the mapping that applies to it reads it."""
 
     private: ClassVar = frozenset({"record"})
     record_in: ClassVar = "record"
 
-    record: MappedRecord
+    record: RecordIn
     entries: Entries | None = None
 
 
@@ -127,7 +122,7 @@ class ProposalIn(RequestBody):
     private: ClassVar = frozenset({"records"})
     record_in: ClassVar = "records"
 
-    records: Annotated[list[MappedRecord], Field(max_length=MAX_SAMPLES)] = []
+    records: Annotated[list[RecordIn], Field(max_length=MAX_SAMPLES)] = []
     system_name: Annotated[str, Field(max_length=256)] = ""
 
     @model_validator(mode="after")

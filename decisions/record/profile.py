@@ -6,7 +6,7 @@ value as signed, and how it was decoded. Reading depends on record and mapping a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from decisions.record import values
 from decisions.record.meanings import Entry, OutcomeKind, WithheldClass
@@ -105,7 +105,6 @@ class Unknown:
 
 
 Value = Decision | Text | Quantity | Factor | Input
-T = TypeVar("T", bound=Value)
 
 
 @dataclass(slots=True)
@@ -122,10 +121,6 @@ class Profile:
     withheld: list[Withheld] = field(default_factory=list)
     unmapped: list[Scalar] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
-
-    def all(self, kind: type[T], meaning: str) -> list[T]:
-        """Return the values of a meaning that have this type: a code with words is a text, whatever it means."""
-        return [value for value in self.values if isinstance(value, kind) and value.origin.meaning == meaning]
 
 
 def read(record: dict[str, Any], table: Table) -> Profile:

@@ -8,6 +8,7 @@ from custody.sealing.field_paths import segment
 from decisions.record.meanings import Entry
 from decisions.record.patterns import ANY, Filter, Pattern, Step, general_segment, parse
 
+MAX_FILTERS = 20
 EVENT_NAMES = ("name", "event", "type")
 """Keys that name an item of a list `events`. The first that has a text counts."""
 
@@ -28,6 +29,10 @@ class Scalar(NamedTuple):
     parent: Any
     parent_path: str
     entry: Entry | None
+
+
+class TooManyFilters(ValueError):
+    """A mapping has more filters than a record is matched against: each looks at every item of its lists."""
 
 
 class DuplicatePattern(ValueError):
@@ -96,10 +101,14 @@ class Table:
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Raises DuplicatePattern."""
+        """Raises DuplicatePattern, TooManyFilters."""
         self._root = _Node()
-        for entry in entries:
-            self._add(parse(entry.path), entry)
+        patterns = [(parse(entry.path), entry) for entry in entries]
+        filters = {step.filter for pattern, _ in patterns for step in pattern.steps if step.filter}
+        if len(filters) > MAX_FILTERS:
+            raise TooManyFilters(f"a mapping has at most {MAX_FILTERS} different filters")
+        for pattern, entry in patterns:
+            self._add(pattern, entry)
 
     def walk(self, record: dict[str, Any]) -> Iterator[Scalar]:
         """Yield every scalar of a record in its order, each with its entry."""

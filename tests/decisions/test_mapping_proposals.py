@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from decisions import samples
 from decisions.mapping.suggest import propose
-from decisions.mapping.suggest.statistics import masked
+from decisions.mapping.suggest.statistics import MAX_FIELDS, masked
 from decisions.record.meanings import Entry
 from decisions.record.walk import Table
 from tests.cases import each_case
@@ -89,6 +89,10 @@ def test_the_proposed_entries_of_the_samples_fit_their_meanings_and_make_a_mappi
 
 def test_a_number_of_any_length_is_counted():
     assert proposed("outcome.offer.amount_usd", 10**30, Decimal("1e-300")).entry["means"] == "offer.amount"
+
+
+def test_only_the_first_thousand_fields_are_proposed():
+    assert len(propose([{f"f{number}": number for number in range(MAX_FIELDS + 5)}])) == MAX_FIELDS
 
 
 def test_examples_are_masked():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from custody.sealing import field_paths
 from decisions.record import patterns
 from decisions.record.meanings import Entry
-from decisions.record.walk import DuplicatePattern, Table
+from decisions.record.walk import MAX_FILTERS, DuplicatePattern, Table, TooManyFilters
 from tests.cases import each_case
 from tests.growth import assert_linear
 
@@ -82,6 +82,13 @@ def test_between_two_filters_the_earlier_entry_counts():
 def test_two_entries_of_one_path_are_refused():
     with pytest.raises(DuplicatePattern):
         Table([entry("outcome.action"), entry("outcome.action")])
+
+
+def test_a_mapping_has_a_bounded_number_of_filters():
+    entries = [entry(f"outcome.reasons[?@.rank == {number}].text") for number in range(MAX_FILTERS + 1)]
+    Table([*entries[:-1], entry("outcome.reasons[?@.rank == 0].code")])
+    with pytest.raises(TooManyFilters):
+        Table(entries)
 
 
 @each_case(

@@ -26,7 +26,8 @@ def value_of(stored, **entry):
     reading = read({"f": stored, "currency": "JPY"}, {"path": "f", **entry})
     if reading.unknown:
         return reading.unknown[0].problem
-    (quantity,) = reading.all(Quantity, entry["means"])
+    (quantity,) = reading.values
+    assert isinstance(quantity, Quantity)
     return quantity.value, quantity.origin.decode
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from decisions.record.walk import Table
 
+MAX_FIELDS = 1000
+"""Twice the entries of a mapping. A record may have a hundred thousand keys."""
 _MAX_DISTINCT = 50
 _MAX_EXAMPLES = 3
 _MAX_MAGNITUDE = 15  # digits of a number that may count cents
@@ -95,14 +97,18 @@ class FieldStatistics:
 
 
 def statistics(records: Iterable[dict[str, Any]]) -> dict[str, FieldStatistics]:
-    """Return the statistics of the fields of records, by general path, in the order in which they first occur."""
+    """Return the statistics of the first MAX_FIELDS fields of records, by general path, in their order."""
     fields: dict[str, FieldStatistics] = {}
     table = Table([])
     for record in records:
         seen: set[str] = set()
         for scalar in table.walk(record):
-            fields.setdefault(scalar.general, FieldStatistics(scalar.general)).add(scalar.value)
-            seen.add(scalar.general)
+            known = fields.get(scalar.general)
+            if known is None and len(fields) < MAX_FIELDS:
+                known = fields[scalar.general] = FieldStatistics(scalar.general)
+            if known:
+                known.add(scalar.value)
+                seen.add(scalar.general)
         for path in seen:
             fields[path].records += 1
     return fields
