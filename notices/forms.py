@@ -11,7 +11,7 @@ from notices.letters import recipient as recipients
 from notices.models import AuthorityGrant, Delivery, Notice, NoticeSettings, Phrase, languages
 from notices.packs import packs
 from notices.phrasebook_csv import BadTable, read_table
-from notices.sensitive import LONGEST_FIELD_NAME, MOST_FIELD_NAMES, same_names
+from notices.sensitive import MAX_FIELD_NAME, MAX_FIELD_NAMES, same_names
 from notices.warnings import ApprovalWarning
 
 SIGNATORY = ("name", "function", "telephone")
@@ -235,10 +235,10 @@ class FieldNames(forms.CharField):
         return "\n".join(value) if isinstance(value, list) else value
 
     def validate(self, value: Any) -> None:
-        if len(value) > MOST_FIELD_NAMES or any(len(name) > LONGEST_FIELD_NAME for name in value):
+        if len(value) > MAX_FIELD_NAMES or any(len(name) > MAX_FIELD_NAME for name in value):
             raise forms.ValidationError(
                 _("At most %(names)s names of %(characters)s characters.")
-                % {"names": MOST_FIELD_NAMES, "characters": LONGEST_FIELD_NAME}
+                % {"names": MAX_FIELD_NAMES, "characters": MAX_FIELD_NAME}
             )
         if nameless := [name for name in value if not any(map(str.isalnum, name))]:
             raise forms.ValidationError(_("%(name)s has neither a letter nor a digit.") % {"name": nameless[0]})

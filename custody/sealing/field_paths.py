@@ -89,6 +89,13 @@ def key_in(container: Any, key: str) -> str | int:
     raise NoSuchField(key)
 
 
+def value_at(container: Any, path: str) -> Any:
+    """Return the value at a path of a record. Raises NoSuchField."""
+    for key in keys(path):
+        container = container[key_in(container, key)]
+    return container
+
+
 def require_short_paths(payload: bytes, content: Any) -> None:
     """Refuse a record whose paths would take too much memory.
 

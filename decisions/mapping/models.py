@@ -7,10 +7,6 @@ from config.tenancy import TenantQuerySet
 MAX_NAME = 128
 
 
-class MappingQuerySet(TenantQuerySet["Mapping"]):
-    pass
-
-
 class Mapping(models.Model):
     """A decision system of an organization, by whatever identifies its records: system name and versions, source, or
     the value of a field."""
@@ -24,7 +20,7 @@ class Mapping(models.Model):
     field_value = models.CharField(max_length=256, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = MappingQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         constraints = [

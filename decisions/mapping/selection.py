@@ -60,10 +60,8 @@ def _by_source(mapping: Mapping, identity: Identity, record: dict[str, Any]) -> 
 def _by_field(mapping: Mapping, identity: Identity, record: dict[str, Any]) -> bool:
     if not mapping.field_path:
         return False
-    value: Any = record
     try:
-        for key in field_paths.keys(mapping.field_path):
-            value = value[field_paths.key_in(value, key)]
+        value = field_paths.value_at(record, mapping.field_path)
     except field_paths.NoSuchField:
         return False
     return isinstance(value, str) and value == mapping.field_value

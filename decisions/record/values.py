@@ -192,11 +192,9 @@ def _number(value: Any) -> Decimal:
 
 def _at(container: Any, path: str) -> Any:
     try:
-        for key in field_paths.keys(path):
-            container = container[field_paths.key_in(container, key)]
+        return field_paths.value_at(container, path)
     except field_paths.NoSuchField:
         return None
-    return container
 
 
 def _short(number: Decimal) -> Decimal:

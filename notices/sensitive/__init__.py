@@ -15,15 +15,15 @@ from notices.sensitive.spelling import spelling, tables
 from notices.sensitive.values import kinds
 
 __all__ = [
-    "LONGEST_FIELD_NAME",
-    "MOST_FIELD_NAMES",
+    "MAX_FIELD_NAME",
+    "MAX_FIELD_NAMES",
     "SensitiveFields",
     "default_list",
     "same_names",
     "sensitive_fields",
 ]
 
-LONGEST_FIELD_NAME, MOST_FIELD_NAMES = 100, 500
+MAX_FIELD_NAME, MAX_FIELD_NAMES = 100, 500
 """Characters and number of the names that an organization adds or takes off."""
 _TAIL = 6
 """Words of the name above that may begin a name: no listed one is longer."""
