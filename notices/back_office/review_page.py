@@ -211,9 +211,12 @@ def _sentence(
         return Sentence(*beginning, "", "unread")
     if not citation.resolves:
         return Sentence(*beginning, "", "missing")
+    value = spelled(citation.value)
+    if citation.decode:
+        value = f"{value} ({citation.decode})"
     if citation.changed:
-        return Sentence(*beginning, spelled(citation.value), "changed", spelled(before[citation.source]))
-    return Sentence(*beginning, spelled(citation.value), "found")
+        return Sentence(*beginning, value, "changed", spelled(before[citation.source]))
+    return Sentence(*beginning, value, "found")
 
 
 def _elements(items: list[ElementResult]) -> list[tuple[str, list[tuple[ElementResult, str]]]]:

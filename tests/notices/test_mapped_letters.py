@@ -101,6 +101,13 @@ def test_a_citation_shows_the_signed_value_and_how_it_is_read(api, mapping):
     assert "decode" not in citations["outcome.counter.expires"]
 
 
+def test_the_approver_sees_how_a_cited_value_is_read(api, mapping, signed_in):
+    notice = draft(api)
+    assert shown(api, notice)["citations"] == notice["citations"]
+    page = signed_in(Role.APPROVER).get(f"/admin/notices/notice/{notice['notice_id']}/change/")
+    assert "1250000 (minor units, told as 12,500.00 USD)" in page.content.decode()
+
+
 def test_the_mappings_own_words_for_a_decision_are_used(api, mapping):
     notice = draft(api, RECORD | {"outcome": {"status": "DECL", "declineReasons": [{"code": "R14"}]}})
     assert ("We declined your application.", "outcome.status") in told(notice, "decision_summary")
