@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from config.visible_text import is_visible
-from notices import deadlines, drafting, outcomes, unit_conflicts, untold
+from decisions.record import outcomes
+from notices import deadlines, drafting, unit_conflicts, untold
 from notices.content_limits import MAX_CITED, TooMuch
 from notices.deadlines import Deadline
 from notices.drafting import Redaction, Withholding

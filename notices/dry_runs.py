@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from accounts.models import Organization
 from config.errors import DomainError
+from decisions.record import outcomes
 from decisions.record_warnings import RecordWarning
-from notices import checklist, outcomes, previews, selectors, shapes
+from notices import checklist, previews, selectors, shapes
 from notices.deadlines import OCCURRENCES
 from notices.packs import flags, packs
 from notices.record_paths import Facts

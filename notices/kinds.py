@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from notices import outcomes
-from notices.outcomes import spelling
+from decisions.record import outcomes
+from decisions.record.outcomes import spelling
 
 _PARTED, _LONGEST = re.compile(r"[()\[\]/,;:|]|\s[-\u2013\u2014]\s"), 200
 _FEWEST_OF_PROSE = 4

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-from notices import outcomes
+from decisions.record import outcomes
 from notices.localization import values
 from notices.localization.names import LONGEST, words_of
 from notices.localization.sentences import END_MARKS, one_line

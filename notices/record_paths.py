@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from config.http import strict_json
 from custody.sealing.field_paths import NoSuchField, key_in, keys, require_short_paths, segment
+from decisions.record import outcomes
 from decisions.record.profile import Unknown
-from notices import outcomes, shapes
+from notices import shapes
 
 __all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
 

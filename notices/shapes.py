@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Optional
 
 from custody.sealing.field_paths import segment
-from notices import kinds, outcomes
+from decisions.record import outcomes
+from notices import kinds
 
 PREFIX: Final = "found."
 _ABOUT: Final = ("consumer_report", "credit_score", "fraud", "health_care", "insurance", "credit")

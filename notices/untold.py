@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from notices import outcome_parts, outcomes
+from decisions.record import outcomes
+from notices import outcome_parts
 from notices.drafting import Redaction
 from notices.drafting.measures import Measures
 from notices.drafting.reasons import Parts, cited_field, parts_of

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from notices import outcome_parts, outcomes
+from decisions.record import outcomes
+from notices import outcome_parts
 from notices.drafting.measures import Measures
 from notices.drafting.names import FieldContext, FieldNames
 from notices.drafting.subjects import subject_of

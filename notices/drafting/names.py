@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import Final, NamedTuple
 
+from decisions.record.outcomes import spelling
 from notices import outcome_parts
 from notices.drafting.phrases import FieldPhrases
 from notices.localization import Catalog
 from notices.localization.sentences import clean, isolate
-from notices.outcomes import spelling
 from notices.record_paths import Fact
 
 # Events that came from the person. What stands in them needs no word about where it comes from.

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, islice
 
-from notices import outcome_parts, outcomes
+from decisions.record import outcomes
+from notices import outcome_parts
 from notices.drafting.measures import Measures, is_money
 from notices.drafting.names import OWN_EVENTS
 from notices.drafting.phrases import FieldPhrases

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
-from notices import outcomes
+from decisions.record import outcomes
 from notices.localization import values
 from notices.localization.names import FieldName, humanise, is_machine_name, parse_name, spell_out
 from notices.localization.sentences import isolate

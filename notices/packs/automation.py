@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
-from notices import outcomes
+from decisions.record import outcomes
 
 Record = Callable[[str], Any]
 """Returns the value at a path of the decision record, or None."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from notices import kinds, outcomes, shapes
+from decisions.record import outcomes
+from notices import kinds, shapes
 from notices.packs import automation, flags
 
 ALWAYS: Final = "always"

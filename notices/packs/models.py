@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from notices import kinds, outcomes
+from decisions.record import outcomes
+from notices import kinds
 from notices.bidi import contained
 from notices.packs import conditions
 from notices.packs.clocks import Clock

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from notices import outcomes
+from decisions.record import outcomes
 from notices.checklist import Case
 from notices.record_paths import Fact, Facts, NoSuchField
 from notices.warnings.findings import Finding, statements

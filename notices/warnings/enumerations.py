@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from notices import kinds, outcomes
+from decisions.record import outcomes
+from notices import kinds
 from notices.checklist import Case
 from notices.packs import Pack
 from notices.warnings.findings import Finding

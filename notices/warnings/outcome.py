@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from notices import outcome_parts, outcomes
+from decisions.record import outcomes
+from notices import outcome_parts
 from notices.checklist import Case
 from notices.record_paths import NoSuchField
 from notices.warnings.findings import Finding, statements

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from decisions.record.outcomes import spelling
 from notices.checklist import Case
-from notices.outcomes import spelling
 from notices.record_paths import Fact
 from notices.warnings.findings import Finding
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from decisions import samples
-from notices import checklist, outcomes
+from decisions.record import outcomes
+from notices import checklist
 from notices.localization import catalog
 from notices.packs import conditions, packs
 from notices.packs.flags import FLAGS

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from notices import outcomes, untold
+from decisions.record import outcomes
+from notices import untold
 from notices.packs import flags, packs
 from notices.record_paths import Facts, NoSuchField
 from tests.cases import each_case

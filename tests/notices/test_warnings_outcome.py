@@ -1,6 +1,6 @@
 """Sentences about the outcome match the outcome they cite, or get a warning."""
 
-from notices import outcomes
+from decisions.record import outcomes
 from notices.warnings import outcome
 from tests.cases import each_case
 from tests.notices.drafts import LANGUAGES, findings_of
