@@ -145,6 +145,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
         if _has_nul(request):
             raise Http404
         try:

@@ -1,7 +1,7 @@
 """The CSV file of a list: the rows of its filter and search, in its order, with the words of its cells."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import chain
 
@@ -21,9 +21,21 @@ _TIME = re.compile(r'<time datetime="([^"]{0,40})"[^>]{0,60}>[^<]{0,40}</time>')
 def list_csv(request: HttpRequest, page: ListPage, name: str) -> StreamingHttpResponse:
     """Return the file, and record in the audit trail who took it. It has MAX_CSV_ROWS rows at most.
 
+    A HEAD request gets no rows, and is not recorded.
+
     Args:
         name: names the rows, for people.
     """
+    page.list_display = page.all_columns
+    head = [capfirst(header.label) for header in page.headers()]
+    rows: Iterable[list[str]] = ()
+    if request.method == "GET":
+        _record(request, page, name)
+        rows = _rows(page)
+    return csv_stream(f"{slugify(name)}.csv", chain([head], rows))
+
+
+def _record(request: HttpRequest, page: ListPage, name: str) -> None:
     organization = selectors.current_organization(request)
     audit.record(
         "list.exported",
@@ -34,9 +46,6 @@ def list_csv(request: HttpRequest, page: ListPage, name: str) -> StreamingHttpRe
         filters=sorted(page.get_filters_params()),
         searched=bool(page.query),
     )
-    page.list_display = page.all_columns
-    head = [capfirst(header.label) for header in page.headers()]
-    return csv_stream(f"{slugify(name)}.csv", chain([head], _rows(page)))
 
 
 def _rows(page: ListPage) -> Iterator[list[str]]:

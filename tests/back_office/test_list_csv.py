@@ -70,6 +70,17 @@ def test_the_audit_trail_keeps_who_took_which_list_without_what_they_searched_fo
     assert event.detail == {"filters": ["action"], "searched": True}
 
 
+def test_only_a_get_request_gives_the_rows_and_is_recorded(api, signed_in):
+    decide(api, "loan-1")
+    browser = signed_in(Role.AUDITOR)
+    answer = browser.head(f"{DECISIONS}csv/")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert browser.post(f"{DECISIONS}csv/", {"csrfmiddlewaretoken": browser.csrf_token("/admin/")}).status_code == 405
+    assert not AuditEvent.objects.filter(verb="list.exported").exists()
+    lines(browser)
+    assert AuditEvent.objects.filter(verb="list.exported").count() == 1
+
+
 def test_each_list_has_a_file_for_the_roles_that_may_see_the_list(api, signed_in, subtests):
     Belongings(api).notice()
     browsers = {role: signed_in(role) for role in (Role.OWNER, Role.AUDITOR)}
