@@ -99,11 +99,11 @@ class KindConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    format: Format = Field("auto", description="Format of the source data; gzip is detected.")
+    format: Format = Field("auto", description="Choose the format of the source data. Gzip is detected.")
     map: FieldMap | None = Field(
         None,
-        description='How an item becomes a record, such as {"fields": {"decision_id": "/id"}}. '
-        "Leave empty if items are already records.",
+        description='Map the fields of an item to those of a record, such as {"fields": {"decision_id": "/id"}}. '
+        "Leave it blank if items are already records.",
     )
 
 

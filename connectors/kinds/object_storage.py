@@ -19,9 +19,9 @@ Endpoint = Annotated[str, Field(max_length=1024)]
 
 class ObjectConfig(KindConfig, use_attribute_docstrings=True):
     prefix: Prefix = ""
-    """Read only objects whose names start with this."""
+    """Enter the start of the names of objects to read. Leave it blank to read all."""
     endpoint: Endpoint = ""
-    """The address of a compatible service, if it is not the cloud's own."""
+    """Enter the address of a compatible service. Leave it blank for the cloud's own."""
 
 
 class Objects(ABC):

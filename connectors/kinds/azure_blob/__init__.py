@@ -15,8 +15,9 @@ from connectors.kinds.object_storage import ObjectConfig
 
 class Config(ObjectConfig):
     account: Annotated[str, Field(min_length=3, max_length=24)]
-    """The storage account."""
+    """Enter the name of the storage account."""
     container: Annotated[str, Field(min_length=3, max_length=63)]
+    """Enter the name of the container."""
 
 
 class AzureBlob:

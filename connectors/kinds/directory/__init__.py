@@ -12,9 +12,9 @@ from connectors.kinds.directory.files import Files, allowed_folder
 
 class Config(KindConfig, use_attribute_docstrings=True):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """Absolute path of the folder."""
+    """Enter the absolute path of the folder."""
     pattern: Annotated[str, Field(min_length=1, max_length=512)] = "*"
-    """Read only files whose names match, such as *.ndjson; with a slash, files in folders below: */*.ndjson."""
+    """Enter a pattern for the names of files to read, such as *.ndjson. Add a slash for folders below: */*.ndjson."""
 
 
 class Directory:

@@ -15,6 +15,7 @@ from connectors.kinds.object_storage import ObjectConfig
 
 class Config(ObjectConfig):
     bucket: Annotated[str, Field(min_length=3, max_length=222)]
+    """Enter the name of the bucket."""
 
 
 class Gcs:

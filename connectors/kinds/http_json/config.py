@@ -60,12 +60,12 @@ class Since(_Part):
 
 class Config(KindConfig, use_attribute_docstrings=True):
     url: Annotated[str, Field(min_length=1, max_length=2048)]
-    """The address of the first page."""
+    """Enter the address of the first page."""
     items: Pointer = ""
-    """The JSON pointer to the list in an answer, such as /data; empty if the answer is the list."""
+    """Enter the JSON pointer to the list in an answer, such as /data. Leave it blank if the answer is the list."""
     pagination: Pagination | None = None
-    """How to get to the next page, such as {"kind": "token", "next": "/next", "parameter": "page"}."""
+    """Say how to get the next page, such as {"kind": "token", "next": "/next", "parameter": "page"}."""
     since: Since | None = None
-    """How to ask only for new items, such as {"parameter": "after", "field": "/updated_at"}."""
+    """Say how to ask only for new items, such as {"parameter": "after", "field": "/updated_at"}."""
     headers: Annotated[dict[str, str], Field(max_length=32)] = {}
-    """Sent with each request, such as {"X-Api-Key": "{secret}"}, where {secret} is replaced by the secret."""
+    """Enter headers to send with each request, such as {"X-Api-Key": "{secret}"}. The secret replaces {secret}."""

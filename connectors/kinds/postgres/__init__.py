@@ -31,13 +31,17 @@ class Position(BaseModel):
 
 class Config(KindConfig, use_attribute_docstrings=True):
     host: Annotated[str, Field(min_length=1, max_length=255)]
+    """Enter the name or address of the host."""
     port: Annotated[int, Field(ge=1, le=65535)] = 5432
+    """Enter the port of the host."""
     database: Text
+    """Enter the name of the database."""
     user: Text
+    """Enter the user to sign in as."""
     query: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")]
-    """One SELECT, without a semicolon at the end."""
+    """Enter one SELECT, without a semicolon at the end."""
     cursor: Position
-    """Two columns of the query that put its rows into an order, such as {"column": "decided_at", "id": "id"}."""
+    """Name two columns of the query that order its rows, such as {"column": "decided_at", "id": "id"}."""
     tls: Literal["verify", "off"] = "verify"
     """Use off only for a host in ALLOWED_PRIVATE_HOSTS that does not support TLS."""
 

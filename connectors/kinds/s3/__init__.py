@@ -15,10 +15,11 @@ from connectors.kinds.s3.bucket import Bucket
 
 class Config(ObjectConfig):
     bucket: Annotated[str, Field(min_length=3, max_length=63)]
+    """Enter the name of the bucket."""
     region: Annotated[str, Field(max_length=32)] = ""
-    """The bucket's region; may be left out with an endpoint."""
+    """Enter the region of the bucket. You may leave it blank with an endpoint."""
     role_arn: Annotated[str, Field(max_length=256)] = ""
-    """A role to assume, with this organization's id as the external id."""
+    """Enter a role to assume. Its external ID must be this organization's ID."""
 
 
 class S3:

@@ -56,29 +56,31 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     bucket: Annotated[
         str, like(name_patterns.AWS_BUCKET, "A bucket's name has 3 to 63 lowercase letters, digits, dots and hyphens.")
     ]
-    """The bucket that holds the records."""
+    """Enter the bucket for records."""
     region: Annotated[str, like(name_patterns.AWS_REGION, "Not a valid region, such as eu-central-1.")]
-    """The region of the bucket and of the keys."""
+    """Enter the region of the bucket and of the keys."""
     prefix: Prefix = ""
-    """Names of objects start with this."""
+    """Enter a start for the names of objects. Leave it blank for none."""
     kms_key: Key = ""
-    """A symmetric KMS key that wraps the keys of records: its ARN, id or alias."""
+    """Enter the ARN, ID or alias of a symmetric KMS key, to wrap the keys of records."""
     signing_key: Key = ""
-    """A KMS key that signs records: Ed25519, or ECDSA on P-256."""
+    """Enter a KMS key to sign records: Ed25519, or ECDSA on P-256."""
     account_id: Annotated[str, like(r"\d{12}", "An account id has 12 digits.")] = ""
-    """The account that must own the bucket."""
+    """Enter the account that must own the bucket."""
     secret_ref: SecretRef = ""
-    """Where the secret `ACCESS_KEY_ID:SECRET_ACCESS_KEY` is kept; a session token may follow it."""
+    """Enter a reference to the secret `ACCESS_KEY_ID:SECRET_ACCESS_KEY`. A session token may follow it."""
     role_arn: Annotated[
         str, Field(max_length=256), like(name_patterns.AWS_ROLE, "Write arn:aws:iam::ACCOUNT_ID:role/NAME.")
     ] = ""
-    """A role to assume, with this organization's id as the external id."""
+    """Enter a role to assume. Its external ID must be this organization's ID."""
     external_id: Annotated[str, Field(max_length=64)] = ""
-    """Always this organization's id, so it can be left out."""
+    """Leave it blank, or enter this organization's ID."""
     endpoint: Endpoint = ""
-    """The address of an S3-compatible service, if it is not Amazon's."""
+    """Enter the address of an S3-compatible service. Leave it blank for Amazon's."""
     kms_endpoint: Endpoint = ""
+    """Enter the address of a KMS-compatible service. Leave it blank for Amazon's."""
     sts_endpoint: Endpoint = ""
+    """Enter the address of an STS-compatible service. Leave it blank for Amazon's."""
 
     def lacks_credentials(self) -> bool:
         return not (self.secret_ref or self.role_arn)

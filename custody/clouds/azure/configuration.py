@@ -66,32 +66,36 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
     account: Annotated[
         str, like(name_patterns.AZURE_ACCOUNT, "An account's name has 3 to 24 lowercase letters and digits.")
     ]
-    """The storage account."""
+    """Enter the name of the storage account."""
     container: Annotated[
         str,
         Field(max_length=63),
         like(name_patterns.AZURE_CONTAINER, "A container's name has lowercase letters, digits and single hyphens."),
     ]
-    """The container that holds the records."""
+    """Enter the container for records."""
     prefix: Prefix = ""
-    """Names of blobs start with this."""
+    """Enter a start for the names of blobs. Leave it blank for none."""
     kms_key: Key = ""
-    """A Key Vault key that wraps the keys of records (RSA)."""
+    """Enter a Key Vault key to wrap the keys of records: RSA."""
     signing_key: Key = ""
-    """A Key Vault key that signs records: EC on P-256."""
+    """Enter a Key Vault key to sign records: EC on P-256."""
     secret_ref: SecretRef
-    """Where the secret is kept: that of the application `client_id`; without one, a key of the storage account or a
-    shared access signature."""
+    """Enter a reference to the secret of the application `client_id`. Without one, refer to a key of the storage
+    account or a shared access signature."""
     tenant_id: Annotated[str, like(rf"{_UUID}|[a-zA-Z0-9.-]{{1,253}}", "A tenant is a UUID or a domain.")] = ""
+    """Enter the tenant of the application."""
     client_id: Annotated[str, like(_UUID, "An application (client) id is a UUID.")] = ""
-    """The application that signs in. Key Vault takes nothing else."""
+    """Enter the application that signs in. Key Vault accepts only applications."""
     subscription_id: Annotated[str, like(_UUID, "A subscription id is a UUID.")] = ""
+    """Enter the subscription of the storage account, so that the custody test can read its settings."""
     resource_group: Annotated[str, like(r"[\w().-]{0,89}[\w()-]", "Not a valid resource group.")] = ""
-    """Of the storage account. With `subscription_id` the custody test can look at the account's settings."""
+    """Enter the resource group of the storage account, so that the custody test can read its settings."""
     endpoint: EndpointWithPath = ""
-    """The address of Blob Storage, if it is not Azure's."""
+    """Enter the address of Blob Storage. Leave it blank for Azure's."""
     login_endpoint: Endpoint = ""
+    """Enter the address of Microsoft Entra ID. Leave it blank for Azure's."""
     arm_endpoint: Endpoint = ""
+    """Enter the address of Azure Resource Manager. Leave it blank for Azure's."""
 
     def lacks_credentials(self) -> bool:
         return bool(self.tenant_id) != bool(self.client_id)

@@ -42,11 +42,11 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
         str,
         like(name_patterns.GCP_BUCKET, "A bucket's name has lowercase letters, digits, dots, hyphens and underscores."),
     ]
-    """The bucket that holds the records."""
+    """Enter the bucket for records."""
     prefix: Prefix = ""
-    """Names of objects start with this."""
+    """Enter a start for the names of objects. Leave it blank for none."""
     kms_key: Annotated[str, like(_KEY, "Write projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY.")] = ""
-    """A symmetric Cloud KMS key that wraps the keys of records."""
+    """Enter a symmetric Cloud KMS key, to wrap the keys of records."""
     signing_key: Annotated[
         str,
         like(
@@ -54,12 +54,13 @@ class Configuration(CloudConfiguration, use_attribute_docstrings=True):
             "Write projects/…/cryptoKeys/KEY/cryptoKeyVersions/N: what signs is one version of a key.",
         ),
     ] = ""
-    """A version of a Cloud KMS key that signs records: EC_SIGN_ED25519 or EC_SIGN_P256_SHA256."""
+    """Enter a version of a Cloud KMS key to sign records: EC_SIGN_ED25519 or EC_SIGN_P256_SHA256."""
     secret_ref: SecretRef
-    """Where the JSON key of a service account is kept."""
+    """Enter a reference to the JSON key of a service account."""
     endpoint: Endpoint = ""
-    """The address of Cloud Storage, if it is not Google's."""
+    """Enter the address of Cloud Storage. Leave it blank for Google's."""
     kms_endpoint: Endpoint = ""
+    """Enter the address of Cloud KMS. Leave it blank for Google's."""
 
 
 def service_account_key(configuration: Configuration, *, organization_id: uuid.UUID) -> dict[str, Any]:
