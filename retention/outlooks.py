@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from custody.record_types import Floor
 from retention import rules
 from retention.models import Policy
@@ -28,17 +30,28 @@ class Outlook:
     is_over: bool
 
     def __str__(self) -> str:
-        """Return the outlook as a sentence without its stop."""
-        day = f"{self.disposed_from.day} {self.disposed_from:%B %Y}"
+        """Return the outlook as a sentence."""
+        return self._sentence() % {
+            "day": f"{self.disposed_from.day} {self.disposed_from:%B %Y}",
+            "policy": self.policy.number,
+            "law": self.floor.citation if self.floor else "",
+        }
+
+    def _sentence(self) -> str:
         if self.is_beginning and self.policy.begins_at:
-            return f"Kept until {day}, when policy {self.policy.number} begins"
+            return _("Kept until %(day)s, when policy %(policy)s begins.")
         if self.is_beginning:
-            return f"Kept until policy {self.policy.number} begins, a week after owners get the email about it"
-        because = f"as {self.floor.citation} requires" if self.floor else f"by policy {self.policy.number}"
+            return _("Kept until policy %(policy)s begins, a week after owners get the email about it.")
+        if self.floor:
+            return (
+                _("Past its retention period, which ended on %(day)s, as %(law)s requires.")
+                if self.is_over
+                else _("Kept until %(day)s, as %(law)s requires.")
+            )
         return (
-            f"Past its retention period, which ended on {day}, {because}"
+            _("Past its retention period, which ended on %(day)s, by policy %(policy)s.")
             if self.is_over
-            else f"Kept until {day}, {because}"
+            else _("Kept until %(day)s, by policy %(policy)s.")
         )
 
 

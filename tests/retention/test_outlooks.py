@@ -71,4 +71,4 @@ def test_a_hold_keeps_a_decision_past_its_period(line, organization):
     text, decision = line()
     assert text == f"{ended}."
     hold_on(decision)
-    assert line()[0] == f"{ended}; while hold 1 is in force, it is kept anyway."
+    assert line()[0] == f"{ended}. Kept anyway while hold 1 is in force."
