@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -22,6 +23,7 @@ from accounts.back_office import (
     caller,
     form_tokens,
     label_of,
+    moment,
     object_url,
     refusal,
 )
@@ -36,7 +38,7 @@ from config.words import in_words
 
 admin.site.unregister(Group)  # what people may do comes from accounts.roles
 
-_SENT_BEFORE = (
+_SENT_BEFORE = _(
     "No key was created: this form was sent before, or is too old. If the list has a new key that you did not copy, "
     "revoke it and create another."
 )
@@ -59,25 +61,29 @@ def _is_owner(request: HttpRequest) -> bool:
 def _ended(made: Made) -> str:
     """Describe which keys and invitations ended or still work, and which members got their role from there."""
     keys = [(f"{key.name[:60]} ({key.key_id})", bool(key.revoked_at)) for key in made.keys]
-    invites = [(f"the invitation to {invite.email}", bool(invite.revoked_at)) for invite in made.invites]
-    parts = {
-        "Revoked": [name for name, ended in keys + invites if ended],
-        "Still working": [name for name, ended in keys + invites if not ended],
-        "Still members, with a role from there": [member.user.email for member in made.members],
-    }
-    return " ".join(f"{label}: {_listed(names)}." for label, names in parts.items() if names)
+    invites = [
+        (gettext("the invitation to %(email)s") % {"email": invite.email}, bool(invite.revoked_at))
+        for invite in made.invites
+    ]
+    parts = [
+        (gettext("Revoked: %(names)s."), [name for name, ended in keys + invites if ended]),
+        (gettext("Still working: %(names)s."), [name for name, ended in keys + invites if not ended]),
+        (gettext("Still members, with a role from there: %(names)s."), [row.user.email for row in made.members]),
+    ]
+    return " ".join(sentence % {"names": _listed(names)} for sentence, names in parts if names)
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    listed, more = ", ".join(names[:_MAX_NAMES]), len(names) - _MAX_NAMES
+    return gettext("%(names)s and %(count)s more") % {"names": listed, "count": more} if more > 0 else listed
 
 
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
     list_display = ("person", "role", "created_at")
-    labels = {"created_at": "joined"}
+    one, many = _("member"), _("members")
+    labels = {"user": _("user"), "role": _("role"), "created_at": _("joined")}
     list_select_related = ("user",)
     list_filter = ("role",)
     search_fields = ("user__email", "user__name")
@@ -116,7 +122,10 @@ class MemberAdmin(ReadOnlyAdmin):
         except (LastOwner, RoleOutOfReach) as refused:
             messages.error(request, refused.sentence)
         else:
-            done = f"From their next request on, {member.user} has the role {given}."
+            done = gettext("From their next request on, %(user)s has the role %(role)s.") % {
+                "user": member.user,
+                "role": given,
+            }
             messages.success(request, f"{done} {_ended(made)}".strip())
         return redirect("admin:accounts_member_change", pk)
 
@@ -129,7 +138,8 @@ class MemberAdmin(ReadOnlyAdmin):
         except (LastOwner, RoleOutOfReach) as refused:
             messages.error(request, refused.sentence)
             return redirect("admin:accounts_member_change", pk)
-        messages.success(request, f"The membership of {member.user} has ended. {_ended(made)}".strip())
+        done = gettext("The membership of %(user)s has ended.") % {"user": member.user}
+        messages.success(request, f"{done} {_ended(made)}".strip())
         return self.back_to_list(request)
 
     def _refusal(self, request: HttpRequest, member: Member) -> str:
@@ -145,16 +155,23 @@ class MemberAdmin(ReadOnlyAdmin):
 @admin.register(Invite)
 class InviteAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_MEMBERS
-    nothing = "No invitations yet."
+    nothing = _("No invitations yet.")
     next_step = NextStep(_("Invite a person"), "admin:invite", Permission.MANAGE_MEMBERS)
-    one, many = "invitation", "invitations"
+    one, many = _("invitation"), _("invitations")
     list_display = ("email", "role", "status", "invited_by", "created_at", "expires_at")
     fields = ("email", "role", "status", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
-    labels = {"created_at": "sent", "expires_at": "expires", "accepted_at": "accepted", "revoked_at": "withdrawn"}
+    labels = {
+        "email": _("email"), "role": _("role"), "created_at": _("sent"),
+        "expires_at": _("expires"), "accepted_at": _("accepted"), "revoked_at": _("withdrawn"),
+    }  # fmt: skip
     search_fields = ("email",)
     ordering = ("-created_at", "-pk")
     row_template = "admin/accounts/invite.html"
     change_list_template = "admin/accounts/invites.html"
+
+    @admin.display(description=_("status"))
+    def status(self, row: Invite) -> str:
+        return row.status
 
     @admin.display(description=_("invited by"))
     def invited_by(self, row: Invite) -> str:
@@ -187,7 +204,7 @@ class InviteAdmin(ReadOnlyAdmin):
                     )
                     return self.back_to_list(request)
         reason = refusal(request, Permission.MANAGE_MEMBERS)
-        shown = {"form": form, "label": "Send the invitation", "refusal": reason}
+        shown = {"form": form, "label": gettext("Send the invitation"), "refusal": reason}
         return self.page(
             request, "admin/form_page.html", _("Invite a person"), status=422 if form.errors else 200, **shown
         )
@@ -204,7 +221,7 @@ class InviteAdmin(ReadOnlyAdmin):
 
     def _refusal(self, request: HttpRequest, row: Invite) -> str:
         if row.status in ("accepted", "revoked"):
-            return f"This invitation is {row.status}."
+            return gettext("This invitation is %(status)s.") % {"status": row.status}
         if row.role == Role.OWNER and not _is_owner(request):
             return refusal(request, Permission.MANAGE_MEMBERS) or RoleOutOfReach.sentence
         return refusal(request, Permission.MANAGE_MEMBERS)
@@ -213,12 +230,14 @@ class InviteAdmin(ReadOnlyAdmin):
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
     needed = Permission.MANAGE_KEYS
-    nothing = "No key yet. Machines need one to call the API."
+    one, many = _("API key"), _("API keys")
+    nothing = _("No key yet. Machines need one to call the API.")
     next_step = NextStep(_("Create a key"), "admin:create-key", Permission.MANAGE_KEYS)
     list_display = ("name", "key_id", "role", "state", "last_used_at", "made_by", "created_at")
     fields = ("name", "key_id", "role", "state", "made_by", "created_at", "last_used_at", "expires_at", "revoked_at")
     labels = {
-        "created_at": "created", "last_used_at": "last used", "expires_at": "expires", "revoked_at": "revoked",
+        "name": _("name"), "key_id": _("key ID"), "role": _("role"), "created_at": _("created"),
+        "last_used_at": _("last used"), "expires_at": _("expires"), "revoked_at": _("revoked"),
     }  # fmt: skip
     list_filter = ("role",)
     search_fields = ("name", "key_id")
@@ -228,6 +247,10 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     def title(self, row: ApiKey) -> str:
         return row.name
+
+    @admin.display(description=_("state"))
+    def state(self, row: ApiKey) -> str:
+        return row.state
 
     @admin.display(description=_("created by"))
     def made_by(self, row: ApiKey) -> str:
@@ -242,7 +265,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         ]
 
     def row_context(self, request: HttpRequest, row: ApiKey) -> dict[str, Any]:
-        revoked = "This key is revoked already." if row.revoked_at else ""
+        revoked = gettext("This key is revoked already.") if row.revoked_at else ""
         return {"refusal": revoked or refusal(request, Permission.MANAGE_KEYS), "made": lineage.of_key(row)}
 
     def create(self, request: HttpRequest) -> HttpResponse:
@@ -261,9 +284,9 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             form = KeyForm(by=_role(request), initial={"form_token": form_tokens.form_token(request)})
         shown = {
             "form": form,
-            "label": "Create the key",
+            "label": gettext("Create the key"),
             "refusal": refusal(request, Permission.MANAGE_KEYS),
-            "intro": "The key stops working when you leave, or get a role that may do less.",
+            "intro": gettext("The key stops working when you leave, or get a role that may do less."),
         }
         return self.page(
             request, "admin/form_page.html", _("Create a key"), status=422 if form.errors else 200, **shown
@@ -272,19 +295,20 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         key, who = self.get_row(request, pk), caller(request, Permission.MANAGE_KEYS)
         made = services.revoke_api_key(caller=who, key=key)
-        messages.success(request, f"The key stops working within a second. {_ended(made)}".strip())
+        done = gettext("The key stops working within a second.")
+        messages.success(request, f"{done} {_ended(made)}".strip())
         return redirect("admin:accounts_apikey_change", pk)
 
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    one, many = "event", "events"
-    list_display = ("at", "event", "actor_label", "about")
+    one, many = _("event"), _("events")
+    list_display = ("at", "event", moment("actor_label", _("by")), "about")
     fields = ("at", "event", "actor_label", "actor_kind", "actor_id", "about", "object_id", "details")
     labels = {
-        "at": "time", "verb": "event", "actor_label": "by", "actor_kind": "by (kind)", "actor_id": "by (id)",
-        "object_kind": "about", "object_id": "about (id)",
+        "at": _("time"), "verb": _("event"), "actor_label": _("by"), "actor_kind": _("by (kind)"),
+        "actor_id": _("by (id)"), "object_kind": _("about"), "object_id": _("about (id)"),
     }  # fmt: skip
     list_filter = (
         ("at", TimeRange), ("verb", AllCodes), ("actor_label", AllValues), ("object_kind", AllCodes),

@@ -7,9 +7,9 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils.timesince import timesince
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -31,37 +31,39 @@ Action = Callable[..., str]
 
 def _poll(who: Caller, row: Connector) -> str:
     services.request_poll(caller=who, connector=row)
-    return "It will be polled within a few seconds."
+    return gettext("It will be polled within a few seconds.")
 
 
 def _enable(who: Caller, row: Connector) -> str:
     services.change_connector(caller=who, connector=row, changes=Changes(enabled=True))
-    return "Enabled."
+    return gettext("Enabled.")
 
 
 def _disable(who: Caller, row: Connector) -> str:
     services.change_connector(caller=who, connector=row, changes=Changes(enabled=False))
-    return "Disabled. A poll under way stops at its next batch."
+    return gettext("Disabled. A poll under way stops at its next batch.")
 
 
 def _reset(who: Caller, row: Connector) -> str:
     services.change_connector(caller=who, connector=row, changes=Changes(reset_cursor=True))
-    return "It reads from the beginning. Records already in custody are not created twice."
+    return gettext("It reads from the beginning. Records already in custody are not created twice.")
 
 
 def _delete(who: Caller, row: Connector) -> str:
     services.delete_connector(caller=who, connector=row)
-    return "Deleted. Its records stay in custody."
+    return gettext("Deleted. Its records stay in custody.")
 
 
 def _retry(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
     count = services.retry_quarantined(caller=who, connector=row, items=items)
-    return f"{count} item{pluralize(count)} will be read again."
+    return ngettext("%(count)s item will be read again.", "%(count)s items will be read again.", count) % {
+        "count": count
+    }
 
 
 def _dismiss(who: Caller, row: Connector, items: Collection[int] | None = None) -> str:
     count = services.dismiss_quarantined(caller=who, connector=row, items=items)
-    return f"{count} item{pluralize(count)} dismissed."
+    return ngettext("%(count)s item dismissed.", "%(count)s items dismissed.", count) % {"count": count}
 
 
 _ACTIONS: dict[str, Action] = {
@@ -78,7 +80,8 @@ _OF_ITEMS = ("retry", "dismiss")
 
 @admin.register(Connector)
 class ConnectorAdmin(EditingPages):
-    nothing = "No connectors yet. They fetch decision records from other systems."
+    one, many = _("connector"), _("connectors")
+    nothing = _("No connectors yet. They fetch decision records from other systems.")
     next_step = NextStep(_("Create a connector"), "admin:choose-connector-kind")
     list_display = ("name", "titled_kind", "condition", "last_run", "new", "waiting", "lag", "next_poll_at")
     list_filter = (State, KindOf)
@@ -89,14 +92,17 @@ class ConnectorAdmin(EditingPages):
         "repeated", "quarantined", "last_new_at", "position", "creator", "created_at",
     )  # fmt: skip
     labels = {
-        "schedule_seconds": "seconds between polls",
-        "secret_ref": "secret reference",
-        "next_poll_at": "next poll",
-        "seen": "items seen",
-        "new": "new records",
-        "repeated": "repeated records",
-        "quarantined": "items ever quarantined",
-        "last_new_at": "last new record",
+        "name": _("name"),
+        "source_id": _("source ID"),
+        "created_at": _("created"),
+        "schedule_seconds": _("seconds between polls"),
+        "secret_ref": _("secret reference"),
+        "next_poll_at": _("next poll"),
+        "seen": _("items seen"),
+        "new": _("new records"),
+        "repeated": _("repeated records"),
+        "quarantined": _("items ever quarantined"),
+        "last_new_at": _("last new record"),
     }
     row_template = "connectors/connector.html"
     change_list_template = "connectors/list.html"
@@ -119,19 +125,25 @@ class ConnectorAdmin(EditingPages):
 
     @admin.display(description=_("state"))
     def condition(self, row: Connector) -> str:
-        return f"{row.state}, silent" if row.is_silent else row.state
+        return gettext("%(state)s, silent") % {"state": row.state} if row.is_silent else row.state
 
     @admin.display(description=_("read up to"))
     def position(self, row: Connector) -> str:
         if row.cursor:
             return json.dumps(row.cursor, ensure_ascii=False)
         if row.caught_up_at is None:
-            return "nothing yet"
-        return "everything, at the last complete poll" if row.failures else "everything, at the last poll"
+            return gettext("nothing yet")
+        return (
+            gettext("everything, at the last complete poll")
+            if row.failures
+            else gettext("everything, at the last poll")
+        )
 
     @admin.display(description=_("last run"))
     def last_run(self, row: Any) -> str:
-        return f"{row.last_outcome}, {timesince(row.last_started)} ago" if row.last_outcome else "-"
+        if not row.last_outcome:
+            return "-"
+        return gettext("%(outcome)s, %(time)s ago") % {"outcome": row.last_outcome, "time": timesince(row.last_started)}
 
     @admin.display(description=_("in quarantine"), ordering="in_quarantine")
     def waiting(self, row: Any) -> int:

@@ -6,11 +6,12 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts import selectors
-from accounts.back_office import NextStep, ReadOnlyAdmin, TimeRange, caller, refusal, row_url
+from accounts.back_office import NextStep, ReadOnlyAdmin, TimeRange, caller, moment, refusal, row_url
 from accounts.roles import Permission
 from custody import record_types, services
 from custody import selectors as selectors_of_custody
@@ -28,12 +29,12 @@ class State(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
-            ("waiting", "Not yet in the vault"),
-            ("late", "Not in the vault after a minute"),
-            (Entry.State.QUEUED, "Not yet signed"),
-            (Entry.State.RESERVED, "Not yet finalised"),
-            (Entry.State.STORED, "In the vault"),
-            (Entry.State.DISPOSED, "Disposed of"),
+            ("waiting", gettext("Not yet in the vault")),
+            ("late", gettext("Not in the vault after a minute")),
+            (Entry.State.QUEUED, gettext("Not yet signed")),
+            (Entry.State.RESERVED, gettext("Not yet finalised")),
+            (Entry.State.STORED, gettext("In the vault")),
+            (Entry.State.DISPOSED, gettext("Disposed of")),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Entry]) -> QuerySet[Entry]:
@@ -47,12 +48,15 @@ class State(admin.SimpleListFilter):
 @admin.register(Entry)
 class EntryAdmin(CloudPages):
     needed = Permission.READ_DECISIONS
-    one, many = "stored record", "stored records"
+    one, many = _("stored record"), _("stored records")
     nothing = _("No record is in custody yet.")
     next_step = NextStep(_("Send a first record"), "docs")
     list_display = ("record_id", "kind", "state", "vault", "received_at")
     list_select_related = ("target",)
-    labels = {"record_id": "record ID", "received_at": "received"}
+    labels = {
+        "record_id": _("record ID"), "kind": _("kind"), "state": _("state"),
+        "received_at": _("received"), "key_id": _("key ID"),
+    }  # fmt: skip
     fields = ("record_id", "kind", "state", "vault", "received_at", "key_id")
     list_filter = (State, ("received_at", TimeRange))
     sortable_by = ("received_at",)
@@ -64,8 +68,9 @@ class EntryAdmin(CloudPages):
         return super().get_queryset(request).defer("statement", "signature")
 
     def title(self, row: Entry) -> str:
-        return f"Stored {row.kind.replace('_', ' ')}"
+        return gettext("Stored %(kind)s") % {"kind": row.kind.replace("_", " ")}
 
+    @admin.display(description=_("vault"))
     def vault(self, row: Entry) -> str:
         return row.target.get_provider_display()
 
@@ -127,15 +132,19 @@ class StorageAdmin(ReadOnlyAdmin):
 @admin.register(Key)
 class KeyAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "No key yet. They are made when the first record comes in."
+    one, many = _("key"), _("keys")
+    nothing = _("No key yet. They are made when the first record comes in.")
     next_step = NextStep(_("Send a first record"), "docs")
-    list_display = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
-    labels = {"key_id": "key ID", "provider": "held by", "created_at": "created", "retired_at": "retired"}
+    list_display = ("purpose", "algorithm", "provider", moment("key_id", _("key ID")), "created_at", "retired_at")
+    labels = {
+        "purpose": _("purpose"), "algorithm": _("algorithm"), "key_id": _("key ID"), "provider": _("held by"),
+        "created_at": _("created"), "retired_at": _("retired"),
+    }  # fmt: skip
     fields = ("purpose", "algorithm", "provider", "key_id", "created_at", "retired_at")
     row_template = "custody/key.html"
 
     def title(self, row: Key) -> str:
-        return f"{row.get_purpose_display().capitalize()} key"
+        return gettext("%(purpose)s key") % {"purpose": row.get_purpose_display().capitalize()}
 
     def get_urls(self) -> list[URLPattern]:
         return [

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -58,7 +59,7 @@ class Kind(admin.SimpleListFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(records.KIND, "Decisions"), (review_records.KIND, "Reconsiderations")]
+        return [(records.KIND, gettext("Decisions")), (review_records.KIND, gettext("Reconsiderations"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Decision]) -> QuerySet[Decision]:
         kind = self.value()
@@ -74,18 +75,19 @@ def decision_id(row: Decision) -> str:
 @admin.register(Decision)
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
-    nothing = "No decision has come in yet."
+    one, many = _("decision"), _("decisions")
+    nothing = _("No decision has come in yet.")
     next_step = NextStep(_("Send a first record"), "docs")
     list_display = (
-        decision_id, "current", "system", "subject", moment("received_at", "received"),
-        moment("decided_at", "decided"),
+        decision_id, "current", "system", "subject", moment("received_at", _("received")),
+        moment("decided_at", _("decided")),
     )  # fmt: skip
     list_filter = (
         Kind, ("received_at", TimeRange), ("decided_at", TimeRange), ("action", AllCodes),
         ("system_name", AllValues),
     )  # fmt: skip
     search_fields = ("decision_id", "subject_reference")
-    search_help_text = (
+    search_help_text = _(
         "Start of a decision ID or reference (case-sensitive), or a full record ID. If too many match, the last in "
         "alphabetical order are shown."
     )
@@ -279,11 +281,13 @@ class DecisionAdmin(OrDisposed):
 @admin.register(Reconsideration)
 class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
-    nothing = "No reconsideration yet. They are recorded on a decision's page."
+    one, many = _("reconsideration"), _("reconsiderations")
+    labels = {"reviewer": _("reviewer"), "reviewer_authority": _("reviewer authority")}
+    nothing = _("No reconsideration yet. They are recorded on a decision's page.")
     next_step = NextStep(_("Choose a decision"), "admin:decisions_decision_changelist")
     list_display = (
         decision_id, "outcome", "new_action", "reviewer", "reviewer_authority", "time_to_decision",
-        moment("received_at", "recorded"),
+        moment("received_at", _("recorded")),
     )  # fmt: skip
     list_filter = (
         ("review_outcome", AllCodes), ("reviewer", AllValues), ("reviewer_authority", AllValues),
@@ -291,7 +295,7 @@ class ReconsiderationAdmin(OrDisposed):
     )  # fmt: skip
     list_select_related = ("first", "reconsiders")
     search_fields = ("decision_id", "first__decision_id")
-    search_help_text = "Start of the ID of the reconsideration or of the first decision (case-sensitive)."
+    search_help_text = _("Start of the ID of the reconsideration or of the first decision (case-sensitive).")
     sortable_by = ("received_at",)
     ordering = ("-received_at", "-pk")
 
@@ -317,7 +321,9 @@ class ReconsiderationAdmin(OrDisposed):
     @admin.display(description=_("time to decision"))
     def time_to_decision(self, row: Reconsideration) -> str:
         days = row.time_taken.total_seconds() / 86400
-        return f"{days:,.1f} days" if days >= 1 else f"{24 * days:.1f} hours"
+        if days >= 1:
+            return gettext("%(count)s days") % {"count": f"{days:,.1f}"}
+        return gettext("%(count)s hours") % {"count": f"{24 * days:.1f}"}
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

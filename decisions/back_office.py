@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.back_office import Bar, Chart, Flow, may_look
 from accounts.models import Organization
@@ -55,11 +56,11 @@ _PANELS: list[Panels] = []
 _REVIEW_PROMPTS: list[ReviewPrompts] = []
 _SOURCES: dict[str, Sources] = {}
 _SOURCE_LABELS = {
-    "api": "the API",
-    "batch": "a bulk upload",
-    "command": "the command line",
-    "samples": "the sample records",
-    "vault": "a restored vault",
+    "api": gettext_lazy("the API"),
+    "batch": gettext_lazy("a bulk upload"),
+    "command": gettext_lazy("the command line"),
+    "samples": gettext_lazy("the sample records"),
+    "vault": gettext_lazy("a restored vault"),
 }
 
 
@@ -120,7 +121,7 @@ def source_of(request: HttpRequest, decision: Decision) -> Source:
     kind, _, source_id = decision.source.partition(":")
     if source_id and kind in _SOURCES:
         return _SOURCES[kind](request, source_id)
-    return Source(_SOURCE_LABELS.get(decision.source, f"the {decision.source}"))
+    return Source(str(_SOURCE_LABELS.get(decision.source, decision.source)))
 
 
 def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
@@ -130,10 +131,10 @@ def charts(request: HttpRequest, organization: Organization) -> Iterator[Chart]:
     yield Chart(
         title=_("Decisions changed on review"),
         bars=[
-            Bar(system, round(100 * changed / reviews), f"% of {reviews}")
+            Bar(system, round(100 * changed / reviews), _("%% of %(count)s") % {"count": reviews})
             for system, reviews, changed in review_reports.newest_by_system(organization.pk, _NEWEST)[:_BARS]
         ],
         url=reverse("admin:reconsideration-report"),
-        description=f"Of the newest {_NEWEST:,} reconsiderations, by system.",
+        description=_("Of the newest %(count)s reconsiderations, by system.") % {"count": f"{_NEWEST:,}"},
         full=100,
     )

@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Member
@@ -165,7 +166,7 @@ class ReasonForm(forms.Form):
 
 
 def _language_choices() -> list[tuple[str, str]]:
-    return [("", "Choose one"), *((language, language) for language in languages())]
+    return [("", gettext("Choose one")), *((language, language) for language in languages())]
 
 
 def _pack_choices() -> list[tuple[str, str]]:
@@ -275,10 +276,10 @@ class SettingsForm(forms.ModelForm):
         model = NoticeSettings
         fields = ["default_pack", "at_risk_days", "require_grants", "require_other_key", "require_acknowledged"]
         labels = {
-            "at_risk_days": "Due soon",
-            "require_grants": "Only holders of an authority grant may approve",
-            "require_other_key": "No API key may approve a notice that it, or another key of the same origin, wrote",
-            "require_acknowledged": "Approval confirms every warning under an advisory pack, too",
+            "at_risk_days": _("Due soon"),
+            "require_grants": _("Only holders of an authority grant may approve"),
+            "require_other_key": _("No API key may approve a notice that it, or another key of the same origin, wrote"),
+            "require_acknowledged": _("Approval confirms every warning under an advisory pack, too"),
         }
         help_texts = {
             "at_risk_days": _("Enter a number of days. A notice is due soon when this many or fewer are left."),

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import NextStep, ReadOnlyAdmin, View, caller, label_of, moment, refusal
@@ -38,15 +39,16 @@ class HoldState(View):
 @admin.register(Hold)
 class HoldAdmin(ReadOnlyAdmin):
     needed = Permission.READ_AUDIT
-    nothing = "No holds. A hold protects decisions from disposal."
+    one, many = _("hold"), _("holds")
+    nothing = _("No holds. A hold protects decisions from disposal.")
     next_step = NextStep(_("Place a hold"), "admin:place-hold", Permission.MANAGE_HOLDS)
     list_display = (
         "number",
         "matter",
         "covers",
         "placer",
-        moment("placed_at", "placed"),
-        moment("lifted_at", "lifted"),
+        moment("placed_at", _("placed")),
+        moment("lifted_at", _("lifted")),
     )
     list_filter = (HoldState,)
     ordering = ("-number", "-pk")
@@ -54,7 +56,10 @@ class HoldAdmin(ReadOnlyAdmin):
     fields = (
         "matter", "reason", "covers", "placer", "placed_at", "lifted_at", "lifter", "lifted_because",
     )  # fmt: skip
-    labels = {"lifted_because": "reason for lifting"}
+    labels = {
+        "number": _("number"), "matter": _("matter"), "reason": _("reason"), "placed_at": _("placed"),
+        "lifted_at": _("lifted"), "lifted_because": _("reason for lifting"),
+    }  # fmt: skip
     change_list_template = "retention/holds.html"
     row_template = "retention/hold.html"
 
@@ -100,7 +105,7 @@ class HoldAdmin(ReadOnlyAdmin):
                 words = {name: form.cleaned_data[name] for name in ("matter", "reason")}
                 return self._placed(request, services.place_hold(caller=operator, filter=form.filter, **words))
             count = selectors.count_families(operator.organization_id, rules.condition(form.filter))
-        return self._form(request, "Place a hold", form, count=count, by_filter=True)
+        return self._form(request, gettext("Place a hold"), form, count=count, by_filter=True)
 
     def place_on(self, request: HttpRequest, record_id: Any) -> HttpResponse:
         """Place a hold on one decision and its family."""
@@ -115,7 +120,9 @@ class HoldAdmin(ReadOnlyAdmin):
                 return self._placed(request, hold)
             except DomainError as refused:
                 form.add_error(None, refused.sentence)
-        return self._form(request, f"Hold {decision.decision_id}", form, decision=decision)
+        return self._form(
+            request, gettext("Hold %(decision)s") % {"decision": decision.decision_id}, form, decision=decision
+        )
 
     def lift(self, request: HttpRequest, pk: int) -> HttpResponse:
         row: Hold = self.get_row(request, pk)
@@ -148,7 +155,11 @@ class DisposalState(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("failing", "Not finished, with a problem"), ("unfinished", "Not finished"), ("finished", "Finished")]
+        return [
+            ("failing", gettext("Not finished, with a problem")),
+            ("unfinished", gettext("Not finished")),
+            ("finished", gettext("Finished")),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Disposal]) -> QuerySet[Disposal]:
         if self.value() == "failing":
@@ -162,19 +173,24 @@ class DisposalAdmin(ReadOnlyAdmin):
 
     needed = Permission.READ_AUDIT
     organization_field = "record__organization"
-    nothing = "No disposals yet."
+    one, many = _("disposal"), _("disposals")
+    nothing = _("No disposals yet.")
     next_step = NextStep(_("See the retention policy"), "admin:retention_policy_changelist")
     list_display = (
-        "record_id", "policy", moment("disposed_at", "disposed of"), moment("finished_at", "finished"),
-        moment("recoverable_until", "recoverable until"), "problem",
+        "record_id", "policy", moment("disposed_at", _("disposed of")), moment("finished_at", _("finished")),
+        moment("recoverable_until", _("recoverable until")), "problem",
     )  # fmt: skip
     list_filter = (DisposalState,)
     fields = ("record_id", "root", "policy", "disposed_at", "finished_at", "kept_until", "recoverable_until", "problem")
     labels = {
-        "record_id": "record ID",
-        "root": "first record of its family",
-        "kept_until": "object locked until",
-        "recoverable_until": "recoverable until",
+        "record_id": _("record ID"),
+        "policy": _("policy"),
+        "disposed_at": _("disposed of"),
+        "finished_at": _("finished"),
+        "problem": _("problem"),
+        "root": _("first record of its family"),
+        "kept_until": _("object locked until"),
+        "recoverable_until": _("recoverable until"),
     }
     row_template = "retention/disposal.html"
     ordering = ("-disposed_at", "-pk")

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office.lists import MAX_ROWS
 from config import db
@@ -21,14 +23,17 @@ from retention.models import MAX_DAYS, Hold, Policy, Run
 from retention.rules import Verdict
 
 _MAX_VERSIONS = 200
-_WORDS = {
-    "subject_reference": "reference of the subject",
-    "decided_from": "decided from",
-    "decided_to": "decided before",
-    "received_from": "received from",
-    "received_to": "received before",
+_PARTS = {
+    "action": _("action %(value)s"),
+    "system": _("system %(value)s"),
+    "source": _("source %(value)s"),
+    "subject_reference": _("reference of the subject %(value)s"),
+    "decided_from": _("decided from %(value)s"),
+    "decided_to": _("decided before %(value)s"),
+    "received_from": _("received from %(value)s"),
+    "received_to": _("received before %(value)s"),
 }
-"""Labels of a filter's values in the form, where they differ from the names."""
+"""The value of a filter in words."""
 
 
 def history(organization_id: uuid.UUID) -> list[Policy]:
@@ -75,9 +80,9 @@ def count_covered(hold: Hold) -> int:
 def description(hold: Hold) -> str:
     """Describe the decisions a hold covers, in words."""
     if hold.root:
-        return "one decision"
-    named = (f"{_WORDS.get(name, name)} {value}" for name, value in (hold.filter or {}).items())
-    return ", ".join(named) or "decisions that are no longer stored"
+        return gettext("one decision")
+    named = (str(_PARTS[name] % {"value": value}) for name, value in (hold.filter or {}).items())
+    return ", ".join(named) or gettext("decisions that are no longer stored")
 
 
 def holds_numbered(organization_id: uuid.UUID, numbers: Collection[int]) -> list[Hold]:

@@ -11,7 +11,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
 from django.contrib.admin.views.main import ERROR_FLAG, SEARCH_VAR
 from django.core.exceptions import PermissionDenied
-from django.db.models import Field, Model, QuerySet
+from django.db.models import DateTimeField, Field, Model, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -19,6 +19,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
 from accounts import selectors
 from accounts.back_office import places
@@ -59,26 +60,23 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     """Read-only pages of the operator's organization. Changes go through services, on separate pages.
 
     `needed` is the permission to look. `organization_field` is the path from a row to its organization. `nothing` is
-    the text of an empty list, and `next_step` the link after it. `one` and `many` name a row and several, by default
-    in the model's words. `fields` are the columns on a row's page. `labels` rename columns for people.
+    the text of an empty list, and `next_step` the link after it. `one` and `many` name a row and several. `fields` are
+    the columns on a row's page. `labels` name the columns that are fields of the model.
     """
 
     needed: ClassVar[Permission]
     organization_field = "organization"
-    nothing: str | Promise = "Nothing yet."
+    nothing: str | Promise = _("Nothing yet.")
     next_step: ClassVar[NextStep | None] = None
-    one, many = "", ""
-    labels: ClassVar[Mapping[Any, str]] = {}
+    one: str | Promise = ""
+    many: str | Promise = ""
+    labels: ClassVar[Mapping[Any, str | Promise]] = {}
     row_template = "admin/row.html"
     actions = None
     preserve_filters = False  # `places` keeps them
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
-
-    def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
-        super().__init__(model, admin_site)
-        self.one, self.many = self.one or str(self.opts.verbose_name), self.many or str(self.opts.verbose_name_plural)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -97,7 +95,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         columns = super().get_list_display(request)
-        return [moment(column, self.labels[column]) if column in self.labels else column for column in columns]
+        return [moment(column, self.labels[column]) if self._is_moment(column) else column for column in columns]
+
+    def _is_moment(self, column: Any) -> bool:
+        return column in self.labels and isinstance(self.opts.get_field(column), DateTimeField | UUIDField)
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[ListPage]:
         return ListPage
@@ -128,7 +129,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if _has_nul(request):
             return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
-        title = capfirst(self.many)
+        title = capfirst(str(self.many))
         page = super().changelist_view(
             request, {"title": title, "nothing": self._nothing(request), **(extra_context or {})}
         )
@@ -153,7 +154,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
             page = cast(ListPage, self.get_changelist_instance(request))
         except IncorrectLookupParameters:
             raise Http404 from None
-        return list_csv(request, page, self.many)
+        return list_csv(request, page, str(self.many))
 
     def back_to_list(self, request: HttpRequest) -> HttpResponseRedirect:
         """Redirect to the list as the person left it."""
@@ -202,7 +203,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         """Return the label and value of each of `fields`."""
         names = map(str, self.fields or ())
         return [
-            (self.labels.get(name) or str(label_for_field(name, self.model, self)), self._fact(name, row))
+            (str(self.labels.get(name) or label_for_field(name, self.model, self)), self._fact(name, row))
             for name in names
         ]
 
@@ -233,10 +234,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 @cache  # lists compare columns by identity
-def moment(field: str, description: str = "") -> Callable[[Model], str]:
+def moment(field: str, description: str | Promise) -> Callable[[Model], str]:
     """Return a list column under another name, sortable by its field. Times look as on the pages."""
 
-    @admin.display(description=description or field.replace("_", " "), ordering=field)
+    @admin.display(description=description, ordering=field)  # type: ignore[arg-type]
     def shown(row: Model) -> Any:
         value = getattr(row, field)
         if isinstance(value, datetime):

@@ -149,7 +149,12 @@ class ListPage(ChangeList):
             if sortable.get(name) == current.name:
                 sort, sign = ("descending", "") if current.is_descending else ("ascending", "-")
             url = self.get_query_string({ORDER_VAR: f"{sign}{name}"}) if name in sortable else ""
-            yield Header(str(label_for_field(column, self.model, self.model_admin)), name, url, sort)
+            yield Header(self._label(column), name, url, sort)
+
+    def _label(self, column: Any) -> str:
+        labels: Mapping[Any, str] = getattr(self.model_admin, "labels", {})
+        label = labels.get(column) or label_for_field(column, self.model, self.model_admin)
+        return str(label)
 
     def sizes(self) -> Iterator[Choice]:
         place = {PAGE_VAR: self.place or None}

@@ -2,6 +2,7 @@
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from accounts import roles, selectors
 from accounts.callers import SECOND_FACTOR_OWED, Caller
@@ -12,9 +13,9 @@ def refusal(request: HttpRequest, permission: Permission) -> str:
     """Return a sentence why the operator may not act in the current organization, or ""."""
     who = selectors.signed_in_caller(request)
     if who is None:
-        return "You run the platform and look at this organization; its members act."
+        return gettext("You run the platform and look at this organization; its members act.")
     if not roles.allows(who.role, permission):
-        return f"Your role, {who.role}, may not {permission}."
+        return gettext("Your role, %(role)s, may not %(permission)s.") % {"role": who.role, "permission": permission}
     return SECOND_FACTOR_OWED if who.owes_second_factor else ""
 
 

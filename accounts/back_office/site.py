@@ -5,11 +5,12 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
 
 
 class BackOfficeSite(admin.AdminSite):
     site_header = site_title = "Decision-Record Service"
-    index_title = "Start"
+    index_title = _("Start")
     site_url = None  # there is no other site
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:

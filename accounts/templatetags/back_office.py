@@ -9,6 +9,7 @@ from django.forms import BoundField, Form
 from django.http import HttpRequest
 from django.template.context import RequestContext
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from accounts import selectors
 from accounts.back_office import copyable_id, label_of, lists, navigation, start_page, time_tag
@@ -65,9 +66,16 @@ def chips_of(request: HttpRequest, changelist: ChangeList) -> list[tuple[str, st
         if values := [request.GET[name] for name in names if request.GET.get(name)]:
             _default, *others = spec.choices(changelist)
             selected = [str(choice["display"]) for choice in others if choice["selected"]]
-            shown = selected[0] if selected else " to ".join(map(getattr(spec, "words", str), values))
+            shown = selected[0] if selected else _span([str(getattr(spec, "words", str)(value)) for value in values])
             chips.append((str(spec.title), shown, changelist.get_query_string(remove=names)))
     return chips
+
+
+def _span(values: list[str]) -> str:
+    """Return the value of a filter, or both ends of its range."""
+    if len(values) == 1:
+        return values[0]
+    return gettext("%(first)s to %(last)s") % {"first": values[0], "last": values[1]}
 
 
 register.simple_tag(results, name="rows_of")

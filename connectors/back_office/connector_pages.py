@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.back_office import ReadOnlyAdmin, caller, form_tokens, refusal
 from accounts.roles import Permission
@@ -16,7 +17,7 @@ from connectors.back_office.forms import ConnectorForm
 from connectors.models import Connector, Kind
 
 _PAGE = "admin:connectors_connector_change"
-_SENT_BEFORE = "No connector was created: this form was sent already, or is too old."
+_SENT_BEFORE = gettext_lazy("No connector was created: this form was sent already, or is too old.")
 
 
 class EditingPages(ReadOnlyAdmin):
@@ -102,7 +103,7 @@ class EditingPages(ReadOnlyAdmin):
         checked, item = sources.check(kind, **form.entered), form.cleaned_data["item"]
         shape = sources.shape(checked.config)
         if not item:
-            return {"problems": ["Enter an item to preview.", *checked.problems]}
+            return {"problems": [_("Enter an item to preview."), *checked.problems]}
         if shape is None:
             return {"problems": checked.problems}
         record = sources.preview(item.encode(), sources.field_map(shape))

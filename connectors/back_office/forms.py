@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from django import forms
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
@@ -20,7 +21,32 @@ from connectors.services import Changes
 
 _PREFIX = "setting_"
 _LONG_TEXT = 4096  # characters; a longer setting gets a field of several lines
-_LABELS = {"url": "URL", "role_arn": "Role ARN", "tls": "TLS", "map": "Field map"}
+LABELS = {
+    "account": _("Account"),
+    "bucket": _("Bucket"),
+    "container": _("Container"),
+    "cursor": _("Cursor"),
+    "database": _("Database"),
+    "endpoint": _("Endpoint"),
+    "format": _("Format"),
+    "headers": _("Headers"),
+    "host": _("Host"),
+    "items": _("Items"),
+    "map": _("Field map"),
+    "pagination": _("Pagination"),
+    "path": _("Path"),
+    "pattern": _("Pattern"),
+    "port": _("Port"),
+    "prefix": _("Prefix"),
+    "query": _("Query"),
+    "region": _("Region"),
+    "role_arn": _("Role ARN"),
+    "since": _("Since"),
+    "tls": _("TLS"),
+    "url": _("URL"),
+    "user": _("User"),
+}
+"""Names of the settings of all kinds."""
 
 
 class LinesField(forms.CharField):
@@ -78,11 +104,9 @@ class ConnectorForm(forms.Form):
         for name in [*own, *KindConfig.model_fields]:
             self.fields[_PREFIX + name] = _field(name, kind.Config.model_fields[name])
         if kind.secret:
-            self.fields[
-                "secret_ref"
-            ].help_text = (
-                f"Enter a reference such as file:NAME or env:DRS_SECRET_NAME to {kind.secret.replace('`', '')}."
-            )
+            self.fields["secret_ref"].help_text = _(
+                "Enter a reference such as file:NAME or env:DRS_SECRET_NAME to %(secret)s."
+            ) % {"secret": kind.secret.replace("`", "")}
         elif not initial.get("secret_ref"):
             del self.fields["secret_ref"]
         self.order_fields(["form_token", "name", *(_PREFIX + name for name in own), "secret_ref"])
@@ -152,9 +176,9 @@ def _field(name: str, described: FieldInfo) -> forms.Field:
 
 
 def _plain_field(name: str, described: FieldInfo) -> forms.Field:
-    label = _LABELS.get(name, capfirst(name.replace("_", " ")))
     default = None if described.is_required() else described.get_default()
-    options: dict[str, Any] = {"label": label, "required": False, "help_text": described.description or ""}
+    label, help_text = LABELS.get(name, capfirst(name)), described.description or ""
+    options: dict[str, Any] = {"label": label, "required": False, "help_text": help_text}
     if described.annotation is str:
         max_length = max((bound.max_length for bound in described.metadata if hasattr(bound, "max_length")), default=0)
         return (LinesField if max_length > _LONG_TEXT else forms.CharField)(**options, initial=default)
@@ -163,7 +187,8 @@ def _plain_field(name: str, described: FieldInfo) -> forms.Field:
     if get_origin(described.annotation) is Literal:
         choices = [(value, value) for value in get_args(described.annotation)]
         return forms.ChoiceField(**options, initial=default, choices=choices)
-    return JsonField(**{**options, "help_text": f"{options['help_text']} Enter JSON.".strip()})
+    help_text = gettext("%(help)s Enter JSON.") % {"help": help_text}
+    return JsonField(**{**options, "help_text": help_text.strip()})
 
 
 def _shown(connector: Connector) -> dict[str, Any]:

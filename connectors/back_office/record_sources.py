@@ -1,6 +1,7 @@
 """The connector that brought a record, on the record's page."""
 
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from accounts.back_office import object_url
 from accounts.selectors import current_organization
@@ -17,5 +18,7 @@ def record_source(request: HttpRequest, source_id: str) -> Source:
     except NoConnector:
         connector = None
     if connector is None:
-        return Source("a deleted connector")
-    return Source(f"the connector {connector.name}", object_url(request, "connector", source_id))
+        return Source(gettext("a deleted connector"))
+    return Source(
+        gettext("the connector %(name)s") % {"name": connector.name}, object_url(request, "connector", source_id)
+    )

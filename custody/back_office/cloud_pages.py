@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, refusal
@@ -21,14 +21,29 @@ from custody import clouds, services
 from custody.vaults import storage_targets
 
 _TITLES = {"aws": "Amazon Web Services", "gcp": "Google Cloud", "azure": "Azure"}
-_LABELS = {
-    "arm_endpoint": "ARM endpoint",
-    "kms_endpoint": "KMS endpoint",
-    "kms_key": "Wrapping key",
-    "role_arn": "Role ARN",
-    "secret_ref": "Secret reference",
-    "sts_endpoint": "STS endpoint",
+LABELS = {
+    "account": gettext_lazy("Account"),
+    "account_id": gettext_lazy("Account ID"),
+    "arm_endpoint": gettext_lazy("ARM endpoint"),
+    "bucket": gettext_lazy("Bucket"),
+    "client_id": gettext_lazy("Client ID"),
+    "container": gettext_lazy("Container"),
+    "endpoint": gettext_lazy("Endpoint"),
+    "external_id": gettext_lazy("External ID"),
+    "kms_endpoint": gettext_lazy("KMS endpoint"),
+    "kms_key": gettext_lazy("Wrapping key"),
+    "login_endpoint": gettext_lazy("Login endpoint"),
+    "prefix": gettext_lazy("Prefix"),
+    "region": gettext_lazy("Region"),
+    "resource_group": gettext_lazy("Resource group"),
+    "role_arn": gettext_lazy("Role ARN"),
+    "secret_ref": gettext_lazy("Secret reference"),
+    "signing_key": gettext_lazy("Signing key"),
+    "sts_endpoint": gettext_lazy("STS endpoint"),
+    "subscription_id": gettext_lazy("Subscription ID"),
+    "tenant_id": gettext_lazy("Tenant ID"),
 }
+"""Names of the settings of all providers."""
 _MAX_LENGTH = 1024
 
 
@@ -38,7 +53,7 @@ class CloudForm(forms.Form):
     def __init__(self, provider: str, data: Any = None, initial: dict[str, str] | None = None) -> None:
         super().__init__(data, initial=initial)
         for name, setting in clouds.of(provider).model_fields.items():
-            label = _LABELS.get(name, capfirst(name.replace("_", " ")))
+            label = str(LABELS[name])
             field = forms.CharField(
                 label=label,
                 required=False,

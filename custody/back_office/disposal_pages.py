@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from accounts import selectors
 from accounts.back_office import ReadOnlyAdmin, copyable_id, time_tag
@@ -51,19 +52,19 @@ class OrDisposed(ReadOnlyAdmin):
 def facts(disposal: Disposal) -> list[tuple[str, str]]:
     """Return a disposal's labels and values for the record's page."""
     labelled = [
-        ("disposed of", time_tag(disposal.disposed_at)),
-        ("retention policy", str(disposal.policy)),
-        ("reason", disposal_statements.order(disposal).reason),
-        ("state", _progress(disposal)),
-        ("problem", disposal.problem),
-        ("object locked by its storage until", time_tag(disposal.kept_until)),
-        ("recoverable by the storage's administrator until", time_tag(disposal.recoverable_until)),
-        ("signed with the key", copyable_id(disposal.key_id) if disposal.key_id else ""),
+        (gettext("disposed of"), time_tag(disposal.disposed_at)),
+        (gettext("retention policy"), str(disposal.policy)),
+        (gettext("reason"), disposal_statements.order(disposal).reason),
+        (gettext("state"), _progress(disposal)),
+        (gettext("problem"), disposal.problem),
+        (gettext("object locked by its storage until"), time_tag(disposal.kept_until)),
+        (gettext("recoverable by the storage's administrator until"), time_tag(disposal.recoverable_until)),
+        (gettext("signed with the key"), copyable_id(disposal.key_id) if disposal.key_id else ""),
     ]
     return [(label, value) for label, value in labelled if value]
 
 
 def _progress(disposal: Disposal) -> str:
     if disposal.finished_at:
-        return "finished"
-    return "problem" if disposal.problem else "under way"
+        return gettext("finished")
+    return gettext("problem") if disposal.problem else gettext("under way")

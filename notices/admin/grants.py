@@ -4,6 +4,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import NextStep, ReadOnlyAdmin, caller, label_of, moment, refusal
@@ -19,13 +20,17 @@ from notices.packs import packs
 @admin.register(AuthorityGrant)
 class AuthorityGrantAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "No authority is granted yet."
+    nothing = _("No authority is granted yet.")
     next_step = NextStep(_("Grant authority"), "admin:grant-authority", Permission.GRANT_AUTHORITY)
-    one, many = "grant", "grants"
-    list_display = ("person", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", "revoked"))
+    one, many = _("grant"), _("grants")
+    list_display = ("person", "authority", "for_packs", "begins", "ends", "giver", moment("revoked_at", _("revoked")))
     list_select_related = ("user",)
     ordering = ("-created_at", "-pk")
     fields = ("user", "authority", "for_packs", "begins", "ends", "evidence", "giver", "created_at", "revoked_at")
+    labels = {
+        "user": _("user"), "authority": _("authority"), "evidence": _("evidence"), "created_at": _("granted"),
+        "revoked_at": _("revoked"),
+    }  # fmt: skip
     change_list_template = "notices/grants.html"
     row_template = "notices/grant.html"
 
@@ -35,7 +40,7 @@ class AuthorityGrantAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("packs"))
     def for_packs(self, row: AuthorityGrant) -> str:
-        return ", ".join(packs()[pack].short_name for pack in row.packs) or "all"
+        return ", ".join(packs()[pack].short_name for pack in row.packs) or gettext("all")
 
     @admin.display(description=_("valid from"), ordering="valid_from")
     def begins(self, row: AuthorityGrant) -> str:

@@ -8,10 +8,9 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
 
@@ -38,20 +37,21 @@ from notices.packs import packs
 from notices.schemas import LetterQuery
 
 _NUMBER = re.compile("[0-9]{1,18}")
-_UNNAMED = "Look at the notice again: the page did not say which revision it showed."
+_UNNAMED = _("Look at the notice again: the page did not say which revision it showed.")
 
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
     needed = Permission.READ_DECISIONS
-    nothing = "Nothing to do. Notices are drafted on a decision's page."
+    one, many = _("notice"), _("notices")
+    nothing = _("Nothing to do. Notices are drafted on a decision's page.")
     next_step = NextStep(_("Choose a decision"), "admin:decisions_decision_changelist")
     list_display = ("about", "due", "where_it_stands", "pack_and_language", "assigned_to")
     list_display_links = ("about",)
     list_filter = (Queue, ByPack, ByLanguage)
     list_select_related = ("decision__first", "holder__user")
     search_fields = ("decision__decision_id", "decision__subject_reference")
-    search_help_text = "Start of a decision ID or reference (case-sensitive)."
+    search_help_text = _("Start of a decision ID or reference (case-sensitive).")
     sortable_by = ()  # any other order would read all rows
     change_list_template = "notices/list.html"
 
@@ -77,7 +77,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         tag = format_html('<span class="tag state-{}">{}</span>', row.state, row.get_state_display().lower())
         if not row.problems or row.state not in Notice.EDITABLE:
             return tag
-        problems = f"{row.problems} problem{pluralize(row.problems)}"
+        problems = ngettext("%(count)s problem", "%(count)s problems", row.problems) % {"count": row.problems}
         return format_html('{}<br><span class="quiet">{}</span>', tag, problems)
 
     @admin.display(description=_("due"))
@@ -161,7 +161,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         operator = caller(request, action.permission)
         form = action.new_form(notice, request.POST)
         if not form.is_valid():
-            problem = _UNNAMED if "revision" in form.errors else "Not done yet: see the field below."
+            problem = str(_UNNAMED) if "revision" in form.errors else gettext("Not done yet: see the field below.")
             return self._review(request, notice, problem, 422, {name: form})
         with Reason() as reason:
             result, sentence = action.run(notice, operator, form.cleaned_data)
@@ -194,11 +194,13 @@ class NoticeAdmin(ReadOnlyAdmin):
             return self._editor(request, Editor(notice, page=request.GET.get("page", "")))
         editor = Editor(notice, request.POST, request.POST.get("page", ""))
         if against:
-            return self._editor(request, editor, f"{against} What you typed is not saved.", 409)
+            return self._editor(
+                request, editor, gettext("%(reason)s What you typed is not saved.") % {"reason": against}, 409
+            )
         if not editor.names_revision:
-            return self._editor(request, editor, _UNNAMED, 422)
+            return self._editor(request, editor, str(_UNNAMED), 422)
         if not editor.is_valid():
-            return self._editor(request, editor, "Nothing is saved yet: see below.", 422)
+            return self._editor(request, editor, gettext("Nothing is saved yet: see below."), 422)
         with Reason() as reason:
             current = editor.save(writer)
             is_new = current.number != editor.seen

@@ -21,7 +21,9 @@ class PhraseAdmin(ReadOnlyAdmin):
     """The phrasebook. A phrase affects later drafts; existing drafts keep their words."""
 
     needed = Permission.READ_DECISIONS
-    nothing = "No phrases yet: drafts use the words of the record and generic sentences."
+    one, many = _("phrase"), _("phrases")
+    labels = {"language": _("language"), "owner": _("owner")}
+    nothing = _("No phrases yet: drafts use the words of the record and generic sentences.")
     next_step = NextStep(_("Add a phrase"), "admin:put-phrase", Permission.MANAGE_NOTICES)
     list_display = ("named", "language", "words", "owner", "version")
     list_filter = (("language", AllValues), "withheld")
@@ -78,7 +80,9 @@ class PhraseAdmin(ReadOnlyAdmin):
             count = services.put_phrases(caller=editor, phrases=form.cleaned_data["file"])
             messages.success(request, _("%(count)s phrases taken.") % {"count": count})
             return self.back_to_list(request)
-        note = f"A CSV file in UTF-8 with the columns {', '.join(COLUMNS)}. All lines are taken, or none."
+        note = _("A CSV file in UTF-8 with the columns %(columns)s. All lines are taken, or none.") % {
+            "columns": ", ".join(COLUMNS)
+        }
         status = 422 if form.is_bound else 200
         return self.page(request, "admin/form_page.html", _("Import phrases"), status=status, form=form, intro=note)
 

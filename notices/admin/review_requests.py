@@ -59,10 +59,10 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     """Review requests of affected persons. Only members who may reconsider can read their words."""
 
     needed = Permission.RECONSIDER
-    nothing = "No person is waiting for an answer."
+    nothing = _("No person is waiting for an answer.")
     next_step = NextStep(_("See the letters to deliver"), "admin:notices_notice_changelist", query="queue=approved")
-    one, many = "request", "requests"
-    list_display = ("reference", "due", "standing", "decision", moment("received_at", "received"))
+    one, many = _("request"), _("requests")
+    list_display = ("reference", "due", "standing", "decision", moment("received_at", _("received")))
     list_filter = (Waiting,)
     sortable_by = ()
     list_select_related = ("notice__decision",)
@@ -90,6 +90,7 @@ class ReviewRequestAdmin(ReadOnlyAdmin):
     def standing(self, row: ReviewRequest) -> str:
         return row.standing
 
+    @admin.display(description=_("decision"))
     def decision(self, row: ReviewRequest) -> str:
         return row.notice.decision.decision_id
 

@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import selectors as accounts
 from accounts.back_office import ReadOnlyAdmin, caller, periods, refusal
@@ -21,7 +22,9 @@ from notices.models import NoticeSettings
 from notices.packs import Pack, packs
 from notices.sensitive import default_list
 
-_LOOSENS = "Not loosened yet: {0}. This safeguard ends at {1} unless an owner keeps it. Every owner gets an email."
+_LOOSENS = gettext_lazy(
+    "Not loosened yet: %(guard)s. This safeguard ends at %(time)s unless an owner keeps it. Every owner gets an email."
+)
 
 
 @admin.register(NoticeSettings)
@@ -62,7 +65,7 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
                 else:
                     for loosening in row.waiting():
                         ends = minute_in_words(loosening.takes_effect_at)
-                        messages.warning(request, _LOOSENS.format(row.GUARDS[loosening.guard], ends))
+                        messages.warning(request, _LOOSENS % {"guard": row.GUARDS[loosening.guard], "time": ends})
                     messages.success(request, _("Saved for later drafts and approvals."))
                     return redirect("admin:notices_noticesettings_changelist")
         return self.page(
@@ -126,11 +129,17 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
 def _in_force(pack: Pack) -> str:
     """Say whether the law is in force today, and from which day; days are in UTC."""
     today, ends = timezone.now().date(), pack.effective_to
-    begins, until = day_in_words(pack.effective_from), f" until {day_in_words(ends)}" if ends else ""
+    days = {"begins": day_in_words(pack.effective_from), "ends": day_in_words(ends) if ends else ""}
     if pack.legal_status == "policy":
-        return f"a policy, no law, from {begins}{until}"
-    if today < pack.effective_from or pack.legal_status == "enacted":
-        return f"enacted, in force from {begins}{until}"
-    if ends and ends < today:
-        return f"not in force any more, from {begins}{until}"
-    return f"in force since {begins}{until}"
+        sentence = (
+            _("a policy, no law, from %(begins)s until %(ends)s") if ends else _("a policy, no law, from %(begins)s")
+        )
+    elif today < pack.effective_from or pack.legal_status == "enacted":
+        sentence = (
+            _("enacted, in force from %(begins)s until %(ends)s") if ends else _("enacted, in force from %(begins)s")
+        )
+    elif ends and ends < today:
+        sentence = _("not in force any more, from %(begins)s until %(ends)s")
+    else:
+        sentence = _("in force since %(begins)s until %(ends)s") if ends else _("in force since %(begins)s")
+    return sentence % days

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from notices.back_office.differences import differences
 from notices.back_office.review_page import SECTIONS, TEXTS
 from notices.models import Notice, NoticeRevision
@@ -11,7 +14,7 @@ from notices.models import Notice, NoticeRevision
 _WORDS = re.compile(r"\s+|\S+")
 _AROUND = 2  # lines
 _MAX_OFFERED = 100  # revisions to choose from; the history links to the others
-_FIELDS = {"title": "Title", **SECTIONS, **TEXTS, "human_review_available": "Review by a human"}
+_FIELDS = {"title": _("Title"), **SECTIONS, **TEXTS, "human_review_available": _("Review by a human")}
 
 
 class Piece(NamedTuple):
@@ -52,10 +55,10 @@ def compare(before: NoticeRevision, after: NoticeRevision) -> list[Difference]:
     for name, label in _FIELDS.items():
         old, new = _text(before.content.get(name)), _text(after.content.get(name))
         if old != new:
-            fields.append(Difference(label, list(_pieces(old, new))))
+            fields.append(Difference(str(label), list(_pieces(old, new))))
     if before.not_applicable != after.not_applicable:
         old, new = _reasons(before.not_applicable), _reasons(after.not_applicable)
-        fields.append(Difference("Does not apply", list(_pieces(old, new))))
+        fields.append(Difference(gettext("Does not apply"), list(_pieces(old, new))))
     return fields
 
 
@@ -80,7 +83,7 @@ def _same(lines: Sequence[str]) -> Iterator[Piece]:
         yield Piece("same", "".join(lines))
         return
     yield Piece("same", "".join(lines[:_AROUND]))
-    yield Piece("left_out", f"{skipped} lines are the same.")
+    yield Piece("left_out", gettext("%(count)s lines are the same.") % {"count": skipped})
     yield Piece("same", "".join(lines[-_AROUND:]))
 
 
@@ -97,7 +100,7 @@ def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{value['statement']} [{value['source']}]"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     return str(value or "")
 
 

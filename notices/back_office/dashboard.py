@@ -25,20 +25,22 @@ def needs(request: HttpRequest, organization: Organization) -> Iterator[Need]:
     work = partial(Need, is_work=True)
     if may_look(request, Permission.READ_DECISIONS):
         attention = selectors.attention(organization.pk)
-        late = "notices past their deadline", "notice past its deadline", attention.overdue
+        late = _("notices past their deadline"), _("notice past its deadline"), attention.overdue
         yield work(*late, f"{queue}?queue=overdue", urgent=True)
-        yield work("notices due soon", "notice due soon", attention.at_risk, f"{queue}?queue=at_risk")
+        yield work(_("notices due soon"), _("notice due soon"), attention.at_risk, f"{queue}?queue=at_risk")
         if member := accounts.current_member(request):
             sent_back = selectors.sent_back(notices, member.user.email)
-            yield work("notices sent back to you", "notice sent back to you", sent_back, f"{queue}?queue=sent_back")
+            yield work(
+                _("notices sent back to you"), _("notice sent back to you"), sent_back, f"{queue}?queue=sent_back"
+            )
         in_review = notices.filter(state=Notice.State.IN_REVIEW)
-        waits = "notices waiting for review", "notice waiting for review", in_review
+        waits = _("notices waiting for review"), _("notice waiting for review"), in_review
         yield work(*waits, f"{queue}?queue=in_review")
     if may_look(request, Permission.RECONSIDER):
         yield from _requests(organization)
     if may_look(request, Permission.READ_DECISIONS):
         approved = notices.filter(state=Notice.State.APPROVED)
-        yield work("notices to deliver", "notice to deliver", approved, f"{queue}?queue=approved")
+        yield work(_("notices to deliver"), _("notice to deliver"), approved, f"{queue}?queue=approved")
 
 
 def _requests(organization: Organization) -> Iterator[Need]:
@@ -46,10 +48,14 @@ def _requests(organization: Organization) -> Iterator[Need]:
     page = reverse("admin:notices_reviewrequest_changelist")
     rows = selectors.unfinished_requests(organization.pk)
     work = partial(Need, is_work=True)
-    late = "answers to people are late", "answer to a person is late", rows.late()
+    late = _("answers to people are late"), _("answer to a person is late"), rows.late()
     yield work(*late, f"{page}?state=late", urgent=True)
-    yield work("people asked for a review", "person asked for a review", rows.waiting(), f"{page}?state=open")
-    decided = "reviews decided, outcome letters not sent", "review decided, outcome letter not sent", rows.to_be_told()
+    yield work(_("people asked for a review"), _("person asked for a review"), rows.waiting(), f"{page}?state=open")
+    decided = (
+        _("reviews decided, outcome letters not sent"),
+        _("review decided, outcome letter not sent"),
+        rows.to_be_told(),
+    )
     yield work(*decided, f"{page}?state=to_be_told")
 
 

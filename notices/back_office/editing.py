@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.callers import Caller
@@ -147,7 +148,7 @@ class Editor:
             for position, form in enumerate(sentences, start=self.page.begin):
                 form.value = self._value(form["source"].value() or "")
                 form.warnings = warned[f"{name}.{position}"]
-            yield name, SECTIONS[name], sentences
+            yield name, str(SECTIONS[name]), sentences
 
     def sources(self) -> Iterator[tuple[str, str]]:
         """Yield the record's fields to choose from with their values, except those that letters withhold.
@@ -190,7 +191,7 @@ class Editor:
         for warning in self._listed():
             if warning.id.startswith("blank_statement-"):  # an empty row of the form is not saved
                 continue
-            by_place[warning.where].append(STATEMENT.sub("this sentence", warning.sentence, count=1))
+            by_place[warning.where].append(STATEMENT.sub(gettext("this sentence"), warning.sentence, count=1))
         return by_place
 
     def _listed(self) -> list[ApprovalWarning]:
@@ -220,7 +221,7 @@ class Editor:
             value = spelled(self._facts.stored(source))
             return value if len(value) <= _MAX_VALUE else f"{value[:_MAX_VALUE]}…"
         except NoSuchField:
-            return "leads nowhere in the record"
+            return gettext("leads nowhere in the record")
 
 
 def _facts(notice: Notice) -> Facts | None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
 
 from config.http.timestamps import day_in_words, rfc3339
 from config.words import in_words
@@ -47,9 +48,16 @@ def time_left(due_at: datetime) -> str:
     apart = abs(due_at - now)
     # Count calendar days, as people do: a notice due at the end of Monday is two days late all Wednesday.
     count = abs((due_at.astimezone(UTC).date() - now.date()).days) if apart >= _DAY else apart.seconds // 3600
-    unit = "day" if apart >= _DAY else "hour"
-    length = f"{count} {unit}{'' if count == 1 else 's'}" if count else "less than an hour"
-    return f"{length} late" if due_at < now else f"in {length}"
+    is_late = due_at < now
+    if not count:
+        return gettext("less than an hour late") if is_late else gettext("in less than an hour")
+    if apart >= _DAY:
+        late = ngettext("%(count)s day late", "%(count)s days late", count)
+        left = ngettext("in %(count)s day", "in %(count)s days", count)
+    else:
+        late = ngettext("%(count)s hour late", "%(count)s hours late", count)
+        left = ngettext("in %(count)s hour", "in %(count)s hours", count)
+    return (late if is_late else left) % {"count": count}
 
 
 def deadline(due_at: datetime) -> str:

@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import IntegerField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import label_of
 from config import db
@@ -17,12 +21,12 @@ from notices.services.restoring import RESTORER
 
 A_PAGE = 50
 _STEPS = {
-    Step.Kind.SUBMITTED: "sent it for review",
-    Step.Kind.CHANGES_REQUESTED: "asked for changes",
-    Step.Kind.READDRESSED: "changed to whom the approved letter goes",
-    Step.Kind.WITHDRAWN: "withdrew it",
+    Step.Kind.SUBMITTED: _("<bdi>{who}</bdi> sent it for review"),
+    Step.Kind.CHANGES_REQUESTED: _("<bdi>{who}</bdi> asked for changes"),
+    Step.Kind.READDRESSED: _("<bdi>{who}</bdi> changed to whom the approved letter goes"),
+    Step.Kind.WITHDRAWN: _("<bdi>{who}</bdi> withdrew it"),
 }
-_UNKNOWN = "Who wrote them, earlier revisions, deliveries and withdrawals are not in custody: they are unknown."
+_UNKNOWN = _("Who wrote them, earlier revisions, deliveries and withdrawals are not in custody: they are unknown.")
 _REVISED, _STEPPED, _APPROVED, _DELIVERED, _RETURNED = range(5)
 _FIELDS = {(model, field.name): field for model in (NoticeRevision, Step) for field in model._meta.concrete_fields}
 _COLUMNS = [
@@ -49,8 +53,7 @@ class Event:
     """One line of a notice's history; `compare` is the number of a revision to compare with the one before."""
 
     place: Place
-    who: str
-    what: str
+    sentence: SafeString
     why: str = ""
     compare: int | None = None
 
@@ -91,8 +94,8 @@ def _stored(notice: Notice, before: Place | None) -> Iterator[Event]:
         _newest(notice.revisions.all(), _REVISED, before, "author_label", "number", "author_id", reasons),
         _newest(notice.steps.all(), _STEPPED, before, "actor_label", number, "kind", "reason"),
     ]
-    sql = " UNION ALL ".join(f"SELECT * FROM ({part}) AS part_{n}" for n, (part, _) in enumerate(parts))  # noqa: S608
-    for row in db.fetch_all(sql, [value for _, values in parts for value in values], _COLUMNS):
+    sql = " UNION ALL ".join(f"SELECT * FROM ({part}) AS part_{n}" for n, (part, _values) in enumerate(parts))  # noqa: S608
+    for row in db.fetch_all(sql, [value for _part, values in parts for value in values], _COLUMNS):
         yield _revised(*row) if row[1] == _REVISED else _stepped(*row)
 
 
@@ -114,15 +117,16 @@ def _newest(rows: QuerySet[Any], source: int, before: Place | None, *columns: An
 def _revised(at: datetime, source: int, pk: int, who: str, number: int, author_id: str, reasons: str) -> Event:
     place, why = Place(at, source, pk), " ".join(json.loads(reasons).values())
     if author_id == RESTORER.id:
-        what = f"restored the approved words as revision {number} after a database restore"
-        return Event(place, "Custody", what, _UNKNOWN)
+        restored = gettext("Custody restored the approved words as revision {number} after a database restore")
+        return Event(place, format_html(restored, number=number), str(_UNKNOWN))
     if number == 1:
-        return Event(place, who, "drafted it", why)
-    return Event(place, who, f"edited it: revision {number}", why, number)
+        return Event(place, format_html(gettext("<bdi>{who}</bdi> drafted it"), who=who), why)
+    edited = format_html(gettext("<bdi>{who}</bdi> edited it: revision {number}"), who=who, number=number)
+    return Event(place, edited, why, number)
 
 
 def _stepped(at: datetime, source: int, pk: int, who: str, _number: int, kind: str, reason: str) -> Event:
-    return Event(Place(at, source, pk), who, _STEPS[Step.Kind(kind)], reason)
+    return Event(Place(at, source, pk), format_html(str(_STEPS[Step.Kind(kind)]), who=who), reason)
 
 
 def _loaded(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
@@ -131,18 +135,30 @@ def _loaded(notice: Notice, deliveries: Iterable[Delivery]) -> Iterator[Event]:
         yield _approved(notice.approval)
     for row in deliveries:
         if row.delivered_at:
-            how = f"delivered it: {row.get_channel_display().lower()}"
-            yield Event(Place(row.delivered_at, _DELIVERED, row.pk), label_of(row.recorded_by), how)
+            delivered, how = gettext("<bdi>{who}</bdi> delivered it: {how}"), row.get_channel_display().lower()
+            sentence = format_html(delivered, who=label_of(row.recorded_by), how=how)
+            yield Event(Place(row.delivered_at, _DELIVERED, row.pk), sentence)
         if row.returned_at:
-            yield Event(Place(row.returned_at, _RETURNED, row.pk), "The letter", "came back", row.returned_because)
+            returned = format_html("{}", gettext("The letter came back"))
+            yield Event(Place(row.returned_at, _RETURNED, row.pk), returned, row.returned_because)
 
 
 def _approved(row: Approval) -> Event:
-    basis = "by an authority grant" if row.grant_id else f"{row.full_basis}, without a grant"
-    unread = "; did not say which revision was read" if row.words_named is False else ""
-    unseen = f"; warnings left open: {len(row.open_warnings)}" if row.open_warnings else ""
-    what = f"approved it as {row.authority} ({basis}{unread}{unseen})"
-    return Event(Place(row.created_at, _APPROVED, row.pk), row.approver, what, row.comment)
+    if row.grant_id:
+        approved = gettext("<bdi>{who}</bdi> approved it as {authority} (by an authority grant)")
+    else:
+        approved = gettext("<bdi>{who}</bdi> approved it as {authority} ({basis}, without a grant)")
+    sentences = [format_html(approved, who=row.approver, authority=row.authority, basis=row.full_basis)]
+    if row.words_named is False:
+        sentences.append(format_html("{}", gettext("The approval did not say which revision was read")))
+    if row.open_warnings:
+        left_open = gettext("Warnings left open: {count}")
+        sentences.append(format_html(left_open, count=len(row.open_warnings)))
+    return Event(
+        Place(row.created_at, _APPROVED, row.pk),
+        format_html_join(". ", "{}", ((sentence,) for sentence in sentences)),
+        row.comment,
+    )
 
 
 def _place(cursor: str) -> Place | None:

@@ -74,12 +74,12 @@ def _requests(organization: Organization, now: datetime, since: datetime | None)
     )
     to_be_told = rows.to_be_told().count()
     bars = [
-        Bar("Told the outcome in time", counts["told"]),
-        Bar("Told late", counts["told_late"]),
-        Bar("To be told", to_be_told),
-        Bar("Not looked at yet", counts["unfinished"] - to_be_told),
-        Bar("Of the last two, late", counts["waiting_late"]),
-        Bar("Closed with a reason", counts["closed"]),
+        Bar(_("Told the outcome in time"), counts["told"]),
+        Bar(_("Told late"), counts["told_late"]),
+        Bar(_("To be told"), to_be_told),
+        Bar(_("Not looked at yet"), counts["unfinished"] - to_be_told),
+        Bar(_("Of the last two, late"), counts["waiting_late"]),
+        Bar(_("Closed with a reason"), counts["closed"]),
     ]
     page = reverse("admin:notices_reviewrequest_changelist")
     return Chart(_("Requests for review"), bars if any(bar.value for bar in bars) else [], page)
@@ -87,8 +87,8 @@ def _requests(organization: Organization, now: datetime, since: datetime | None)
 
 def _authority(kinds: dict[str, int]) -> Chart:
     bars = [
-        Bar("Held an authority grant", kinds["granted"]),
-        Bar("Signed in, without a grant", kinds["signed_in"]),
-        Bar("Claimed by a key", kinds["asserted"]),
+        Bar(_("Held an authority grant"), kinds["granted"]),
+        Bar(_("Signed in, without a grant"), kinds["signed_in"]),
+        Bar(_("Claimed by a key"), kinds["asserted"]),
     ]
     return Chart(_("Authority behind approvals"), bars, "#unverified")

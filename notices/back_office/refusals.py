@@ -3,10 +3,11 @@
 from types import TracebackType
 
 import structlog
+from django.utils.translation import gettext_lazy as _
 
 from config.errors import DomainError
 
-_ON_PAGES = {"unacknowledged": "Tick each warning below when you have read it, or fix what it is about."}
+_ON_PAGES = {"unacknowledged": _("Tick each warning below when you have read it, or fix what it is about.")}
 """Sentences for operators that replace those of the API."""
 
 log = structlog.get_logger("back_office")
@@ -36,5 +37,5 @@ class Reason:
             return False
         if error.status >= 500:
             log.error("page failed", code=error.code, exc_info=error)
-        self.sentence, self.status = _ON_PAGES.get(error.code, error.sentence), error.status
+        self.sentence, self.status = str(_ON_PAGES.get(error.code, error.sentence)), error.status
         return True

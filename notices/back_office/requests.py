@@ -85,7 +85,7 @@ def _asker(row: ReviewRequest) -> str:
     """Return the requester's name as in the letter, with the number of the request."""
     recipient: dict[str, Any] = row.notice.recipient
     names = (recipient.get("name"), recipient.get("reference"), row.notice.decision.subject_reference)
-    name = next((text for text in names if isinstance(text, str) and text.strip()), "the person concerned")
+    name = next((text for text in names if isinstance(text, str) and text.strip()), _("the person concerned"))
     return f"{' '.join(name.split())} (R-{row.pk})"
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.back_office import caller, may, refusal
 from accounts.roles import Permission
@@ -28,19 +30,19 @@ from notices.record_paths import Scalar
 from notices.services import stored_checks
 
 SECTIONS = {
-    "decision_summary": "What was decided",
-    "role_of_automated_system": "Role of the automated system",
-    "main_factors": "Why",
-    "inputs_used": "Information used",
+    "decision_summary": _("What was decided"),
+    "role_of_automated_system": _("Role of the automated system"),
+    "main_factors": _("Why"),
+    "inputs_used": _("Information used"),
 }
 TEXTS = {
-    "how_to_request_inputs": "How to ask for the information",
-    "rights": "Rights",
-    "how_to_request_review": "How to ask for a review",
-    "deadline_note": "Deadlines",
+    "how_to_request_inputs": _("How to ask for the information"),
+    "rights": _("Rights"),
+    "how_to_request_review": _("How to ask for a review"),
+    "deadline_note": _("Deadlines"),
 }
 STATEMENT = re.compile(rf"\bstatement ([0-9]+) of ({'|'.join(SECTIONS)})\b")
-_RESULTS = {CHECK: "still open", PRESENT: "present", NOT_APPLICABLE: "does not apply"}
+_RESULTS = {CHECK: _("still open"), PRESENT: _("present"), NOT_APPLICABLE: _("does not apply")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
         "revision": revision,
         "recipient": RecipientForm.lines(notice.recipient),
         "framework": pack.text(notice.language).framework,
-        "texts": [(label, revision.content.get(name)) for name, label in TEXTS.items()],
+        "texts": [(name, label, revision.content.get(name)) for name, label in TEXTS.items()],
         "review_offered": revision.content.get("human_review_available"),
         "history": history.page(notice, deliveries, before=request.GET.get("before", "")),
         "deliveries": [(row, _return_form(row)) for row in deliveries],
@@ -118,8 +120,8 @@ def page(request: HttpRequest, notice: Notice, entered: Mapping[str, ActionForm]
 
 
 def _readabilities(measured: Readabilities) -> list[tuple[str, Readability]]:
-    texts = {"The whole letter": measured.whole}
-    return list((texts | {"Without the texts that are prescribed": measured.without_prescribed}).items())
+    texts = {gettext("The whole letter"): measured.whole}
+    return list((texts | {gettext("Without the texts that are prescribed"): measured.without_prescribed}).items())
 
 
 def _at_approval(notice: Notice, content: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -135,7 +137,8 @@ def with_number(sentence: str, content: Mapping[str, Any]) -> str:
     def number(match: re.Match[str]) -> str:
         position, section = match.groups()
         before = takewhile(lambda name: name != section, SECTIONS)
-        return f"sentence {sum(len(content.get(name, [])) for name in before) + int(position)}"
+        count = sum(len(content.get(name, [])) for name in before) + int(position)
+        return gettext("sentence %(number)s") % {"number": count}
 
     return STATEMENT.sub(number, sentence, count=1)
 
@@ -187,7 +190,7 @@ def _against_approval(request: HttpRequest, notice: Notice, problems: list[str])
     if not may(request, Permission.APPROVE_NOTICES):
         return ""
     if problems:
-        return "Fix the blocking problem first."
+        return gettext("Fix the blocking problem first.")
     approver = caller(request, Permission.APPROVE_NOTICES)
     return services.reason_against_approval(caller=approver, notice=notice)
 
@@ -198,7 +201,7 @@ def _sections(revision: NoticeRevision, citations: Mapping[str, Citation]) -> li
     for name, label in SECTIONS.items():
         items = revision.content.get(name, [])
         sentences = [_sentence(above + n, item, citations, revision.cited) for n, item in enumerate(items, start=1)]
-        sections.append((label, sentences))
+        sections.append((str(label), sentences))
         above += len(items)
     return sections
 
@@ -220,21 +223,20 @@ def _sentence(
 
 
 def _elements(items: list[ElementResult]) -> list[tuple[str, list[tuple[ElementResult, str]]]]:
-    """Return the checklist with results in words: the open elements, and below their headings those that are folded."""
+    """Return the checklist with results in words: the open elements, and by their result those that are folded."""
     order = (MISSING, CHECK, PRESENT, NOT_APPLICABLE)
     sorted_items = sorted(items, key=lambda item: (order.index(item.result), not item.blocks))
-    missing = {True: "missing", False: "missing, advice only"}
-    folds: dict[str, list[tuple[ElementResult, str]]] = {"": [], "present": [], "not applicable": []}
+    missing = {True: gettext("missing"), False: gettext("missing, advice only")}
+    folds: dict[str, list[tuple[ElementResult, str]]] = {"": [], PRESENT: [], NOT_APPLICABLE: []}
     for item in sorted_items:
-        folds[_fold(item)].append((item, _RESULTS.get(item.result) or missing[item.blocks]))
+        folds[_fold(item)].append((item, str(_RESULTS.get(item.result) or missing[item.blocks])))
     return [(fold, rows) for fold, rows in folds.items() if rows]
 
 
 def _fold(item: ElementResult) -> str:
-    """Return the heading under which an element is folded, or "". The approver judges exemptions with a reason."""
-    if item.result == NOT_APPLICABLE and not item.reason:
-        return "not applicable"
-    return "present" if item.result == PRESENT else ""
+    """Return the result under which an element is folded, or "". The approver judges exemptions with a reason."""
+    is_judged = item.result == NOT_APPLICABLE and item.reason
+    return item.result if item.result in (PRESENT, NOT_APPLICABLE) and not is_judged else ""
 
 
 def _return_form(delivery: Delivery) -> ReasonForm | None:
@@ -242,5 +244,5 @@ def _return_form(delivery: Delivery) -> ReasonForm | None:
     if delivery.returned_at or not delivery.delivered_at:
         return None
     form = ReasonForm(auto_id=f"return-{delivery.pk}-%s")
-    form.fields["reason"].label = "Why it came back"
+    form.fields["reason"].label = gettext("Why it came back")
     return form

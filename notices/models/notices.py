@@ -136,15 +136,15 @@ class Notice(models.Model):
     @property
     def standing(self) -> str:
         """Its state as a sentence, for an error that the state causes."""
-        return _STANDING[self.State(self.state)]
+        return str(_STANDING[self.State(self.state)])
 
 
 _STANDING = {
-    Notice.State.DRAFT: "The notice is still a draft.",
-    Notice.State.IN_REVIEW: "The notice is in review.",
-    Notice.State.APPROVED: "The notice is approved.",
-    Notice.State.DELIVERED: "The notice is delivered.",
-    Notice.State.WITHDRAWN: "The notice is withdrawn.",
+    Notice.State.DRAFT: _("The notice is still a draft."),
+    Notice.State.IN_REVIEW: _("The notice is in review."),
+    Notice.State.APPROVED: _("The notice is approved."),
+    Notice.State.DELIVERED: _("The notice is delivered."),
+    Notice.State.WITHDRAWN: _("The notice is withdrawn."),
 }
 
 

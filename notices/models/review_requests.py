@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization
 from config.http.timestamps import day_in_words
@@ -52,6 +53,14 @@ class ReviewRequestQuerySet(TenantQuerySet["ReviewRequest"]):
     def answered(self) -> "ReviewRequestQuerySet":
         """Return requests whose outcome a letter has told the person."""
         return self.exclude(told_at=None)
+
+
+_STANDING = {
+    "open": _("open"),
+    "to_be_told": _("to be told"),
+    "answered": _("answered"),
+    "closed": _("closed"),
+}
 
 
 class ReviewRequest(Leased):
@@ -112,7 +121,7 @@ class ReviewRequest(Leased):
     @property
     def standing(self) -> str:
         """`state` in words."""
-        return self.state.replace("_", " ")
+        return str(_STANDING[self.state])
 
     @property
     def is_unfinished(self) -> bool:

@@ -124,12 +124,14 @@ def _chart(figures: Preview) -> Chart:
     return Chart(
         title=_("Decisions past the policy's days"),
         bars=[
-            Bar("would be disposed of", figures.due),
-            Bar("kept by a law", figures.kept_by_floor),
-            Bar("held", figures.held),
-            Bar("unfinished", figures.with_obstacle),
+            Bar(_("would be disposed of"), figures.due),
+            Bar(_("kept by a law"), figures.kept_by_floor),
+            Bar(_("held"), figures.held),
+            Bar(_("unfinished"), figures.with_obstacle),
         ],
-        description=f"At least: only the first {MAX_FAMILIES:,} were checked." if figures.is_capped else "",
+        description=_("At least: only the first %(count)s were checked.") % {"count": f"{MAX_FAMILIES:,}"}
+        if figures.is_capped
+        else "",
     )
 
 

@@ -5,16 +5,25 @@ import re
 
 import pytest
 from babel.messages.catalog import Message
+from django.contrib import admin
 from django.utils import translation
+from django.utils.functional import Promise
 
+from connectors import kinds
+from connectors.back_office import forms as connector_forms
+from custody import clouds
+from custody.back_office import cloud_pages
 from notices.letters.labels import languages as letter_languages
 from tests import messages, unmarked
 from tests.databases import CHECKOUT
 
 PLACEHOLDER = re.compile(r"%\(\w+\)\w|%[sd]|%%|\{\w*\}")
 TRANSLATIONS = [language for language in messages.languages() if language != messages.SOURCE_LANGUAGE]
+HELP = re.compile(r"(?:Choose|Enter|Leave|Map|Name|Say|Use)\b")
+"""The imperative with which a help text begins."""
 MARKUP = '<>"&'
 TEMPLATES = CHECKOUT / "templates"
+OTHERS = ("bench", "tests")
 EXAMPLES = "components.html"  # the page of all components, whose words are examples
 
 pytestmark = pytest.mark.once
@@ -72,12 +81,36 @@ def test_templates_mark_all_visible_text():
     assert {path: lines for path, lines in texts.items() if lines} == {}
 
 
-def test_forms_and_admin_pages_mark_their_labels():
+def test_modules_of_pages_mark_their_words():
     modules = [path for name in ("admin", "back_office", "forms") for path in CHECKOUT.glob(f"*/{name}.py")]
-    modules += [path for name in ("admin", "back_office", "public") for path in CHECKOUT.glob(f"*/{name}/*.py")]
-    assert len(modules) > 40
-    texts = {path: unmarked.in_code(path.read_text("utf-8")) for path in modules if "tests" not in path.parts}
+    modules += [
+        path for name in ("admin", "back_office", "public", "templatetags") for path in CHECKOUT.glob(f"*/{name}/*.py")
+    ]
+    modules += [CHECKOUT / "retention" / f"{name}.py" for name in ("outlooks", "selectors")]
+    shown = [
+        path for path in modules if path.relative_to(CHECKOUT).parts[0] not in OTHERS and path.stem != "components"
+    ]
+    assert len(shown) > 40
+    texts = {path: unmarked.in_code(path.read_text("utf-8")) for path in shown}
     assert {path: labels for path, labels in texts.items() if labels} == {}
+
+
+def test_lists_and_pages_of_rows_name_their_columns_in_the_catalogue():
+    for model, pages in admin.site._registry.items():
+        names = {name for name in (*pages.list_display, *(pages.fields or ())) if isinstance(name, str)}
+        fields = {field.name for field in model._meta.concrete_fields} & names
+        assert [name for name in fields if not isinstance(pages.labels.get(name), Promise)] == []
+        has_list = any(str(url.name).endswith("_csv") for url in pages.get_urls())
+        assert not has_list or (isinstance(pages.one, Promise) and isinstance(pages.many, Promise)), model
+
+
+def test_each_setting_of_a_connector_and_of_a_cloud_has_its_label_and_help():
+    of_kinds = {name: field for kind in kinds.kinds().values() for name, field in kind.Config.model_fields.items()}
+    of_clouds = {name: field for cloud in clouds.PROVIDERS for name, field in clouds.of(cloud).model_fields.items()}
+    assert set(connector_forms.LABELS) == set(of_kinds)
+    assert set(cloud_pages.LABELS) == set(of_clouds)
+    settings = [*of_kinds.items(), *of_clouds.items()]
+    assert [name for name, field in settings if not HELP.match(field.description or "")] == []
 
 
 @pytest.mark.parametrize(
@@ -87,6 +120,16 @@ def test_forms_and_admin_pages_mark_their_labels():
         ('forms.CharField(help_text=f"At most {limit} characters.")', ["f'At most {limit} characters.'"]),
         ('admin.display(description="kind", ordering="kind")', ["'kind'"]),
         ('forms.CharField(label=_("Code"), help_text=_("%(n)s digits.") % {"n": 6})', []),
+        ('_LABELS = {"url": "The address"}', ["'The address'"]),
+        ('return "Fix it first." if problems else ""', ["'Fix it first.'"]),
+        ('nothing = "No keys yet."', ["'No keys yet.'"]),
+        ('one, many = "key", _("keys")', ["'key'"]),
+        ('labels = {"placed_at": "placed"}', ["'placed'"]),
+        ('return f"{count} rows match."', ["f'{count} rows match.'"]),
+        ('" to ".join(days)', ["' to '"]),
+        ('bars = [Bar("held", held)]', ["'held'"]),
+        ('"""A page."""\nlog.info("page shown")\nrow.state == "In force"\nrow["Set-Cookie"]', []),
+        ('return format_html(gettext("<b>{}</b> is gone"), row.name)', []),
     ],
 )
 def test_unmarked_labels_are_recognized(source, texts):

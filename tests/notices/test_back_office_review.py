@@ -139,7 +139,7 @@ def test_a_finished_notice_shows_approver_and_delivery_and_no_due_date(api, appr
     assert reason_at(browser.get(page(approved)), "Deliver") == ""
     done(step(api, approved, "deliveries", {"channel": "hand"}))
     answer = browser.get(page(approved))
-    assert f"delivered on {day_in_words(timezone.now())}" in text(answer)
+    assert f"Delivered on {day_in_words(timezone.now())}" in text(answer)
     assert "Due " not in text(answer)
     (again,) = re.findall(r"<button[^>]*>Deliver again</button>", answer.content.decode())
     assert "default" not in again
