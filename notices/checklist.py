@@ -117,6 +117,8 @@ class Case:
     requested_review: RequestedReview | None
     earlier_version: str = ""
     """The version of the pack a draft was written under, where the pack has changed since."""
+    drafted: frozenset[tuple[str, str, str]] = frozenset()
+    """The statements that the service drafted, of `stated`. All others are a person's."""
 
     @property
     def decided_on(self) -> date:
@@ -182,6 +184,12 @@ def sources(content: Mapping[str, Any]) -> list[str]:
     """The sources that a content cites, each once, in order."""
     cited = [item["source"] for name in STATEMENT_FIELDS for item in content.get(name, [])]
     return list(dict.fromkeys(cited))
+
+
+def stated(content: Mapping[str, Any]) -> frozenset[tuple[str, str, str]]:
+    """Return section, words and source of every statement."""
+    items = ((name, item) for name in STATEMENT_FIELDS for item in content.get(name, []))
+    return frozenset((name, item["statement"], item["source"]) for name, item in items)
 
 
 def cited_values(facts: Facts, content: Mapping[str, Any]) -> dict[str, str]:

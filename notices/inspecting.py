@@ -14,7 +14,7 @@ from custody.models import Entry
 from custody.record_types import Unsealed
 from custody.sealing.fields import Disclosure
 from notices.models import Approval, Notice, NoticeRevision, SealedNotice, Step
-from notices.services.restoring import RESTORER
+from notices.selectors import RESTORER
 
 
 def inspect(entry: Entry, payload: bytes) -> Iterator[str]:

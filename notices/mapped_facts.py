@@ -35,6 +35,7 @@ class MappedFacts(Facts):
         self.version, self._signed = version, signed
         self._profile = known or profile.read(signed.document, selectors.table(version))
         self._decodes = {value.origin.path: value.origin.decode for value in self._profile.values}
+        self._labels = {value.origin.path: value.origin.label for value in self._profile.values}
         self._withheld = {field.path for field in self._profile.withheld}
         self._projection: Projection = project(self._profile, language)
         self._published = {path: name for name, path in self._projection.sources.items()}
@@ -64,6 +65,9 @@ class MappedFacts(Facts):
 
     def decode(self, source: str) -> str:
         return self._decodes.get(source, "")
+
+    def label(self, source: str) -> str:
+        return self._labels.get(source, {}).get(self._projection.language, "")
 
     def is_withheld(self, source: str) -> bool:
         return source in self._withheld

@@ -94,6 +94,7 @@ def preview(
             redaction=draft.redaction,
             delivered_at=None,
             requested_review=None,
+            drafted=checklist.stated(content),
         ),
         content=content,
         cited=checklist.cited_values(facts, content),

@@ -161,6 +161,10 @@ class Facts:
         """Return in words how a cited value is read, or "" if it is read as it is."""
         return ""
 
+    def label(self, source: str) -> str:
+        """Return the name that a mapping gives a cited field, or ""."""
+        return ""
+
     def declared(self, sections: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
         """Return the drafted statements with the sources and words that a mapping declares."""
         return sections

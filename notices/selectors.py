@@ -1,4 +1,5 @@
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -9,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from accounts.audit import Actor
 from accounts.models import Organization
 from config import db
 from config.errors import Fault, NotFound
@@ -47,6 +49,8 @@ from notices.record_paths import Facts
 from notices.schemas import NoticeQuery, ReviewRequestQuery
 from notices.sensitive import sensitive_fields
 
+RESTORER = Actor("system", "custody", "custody, after a database restore")
+"""The author of a restored revision, and the creator of a restored notice: who wrote them is unknown."""
 _FILTERS = {"state": "state", "pack": "pack", "decision_id": "decision__decision_id"}
 
 
@@ -146,6 +150,7 @@ def case_of(
     *,
     redaction: Redaction | None = None,
     phrasebook: phrasebook.Phrasebook | None = None,
+    drafted: Mapping[str, Any] | None = None,
 ) -> checklist.Case:
     """Return the case to check a notice against.
 
@@ -153,6 +158,7 @@ def case_of(
         facts: the record behind the notice's decision, of `facts_of`.
         redaction: the fields that letters about the record withhold today, if already known.
         phrasebook: of `phrasebook_of`, if already read.
+        drafted: the drafted content, if its revision is not saved yet.
     """
     pack, facts = pack_of(notice), facts.in_language(notice.language)
     if redaction is None:
@@ -168,7 +174,23 @@ def case_of(
         delivered_at=delivered_at(notice),
         requested_review=requested_review(notice),
         earlier_version=notice.pack_version if _is_outdated(notice, pack) else "",
+        drafted=checklist.stated(_drafted(notice) if drafted is None else drafted),
     )
+
+
+def _drafted(notice: Notice) -> Mapping[str, Any]:
+    """Return the content that the service drafted: the first revision of the notice, or of its first version.
+
+    It is empty for a notice that was restored from custody, whose draft is lost, and for a notice that cannot change.
+    """
+    if notice.state not in Notice.EDITABLE:
+        return {}
+    origin = notice
+    while origin.supersedes:
+        origin = origin.supersedes
+    first = origin.revisions.filter(number=1).exclude(author_id=RESTORER.id)
+    content: Mapping[str, Any] = first.values_list("content", flat=True).first() or {}
+    return content
 
 
 def _is_outdated(notice: Notice, pack: Pack) -> bool:

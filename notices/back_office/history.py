@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.back_office import label_of
 from config import db
 from notices.models import Approval, Delivery, Notice, NoticeRevision, Step
-from notices.services.restoring import RESTORER
+from notices.selectors import RESTORER
 
 A_PAGE = 50
 _STEPS = {

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from accounts.audit import Actor
 from config import db
 from config.errors import NotFound
 from config.http import strict_json
@@ -25,9 +24,6 @@ from notices.packs import packs
 from notices.record_paths import Facts
 from notices.services import audit_trail
 from notices.services.review import withdraw_replaced
-
-RESTORER = Actor("system", "custody", "custody, after a database restore")
-"""The author of a restored revision, and the creator of a restored notice: who wrote them is unknown."""
 
 
 def restore(record: Indexing, payload: bytes) -> Callable[[], object]:
@@ -75,8 +71,8 @@ def _save(
     if notice.state in Notice.EDITABLE:
         notice.state, notice.holder = Notice.State.APPROVED, None
         notice.save(update_fields=["state", "holder"])
-        withdraw_replaced(notice, RESTORER)
-    audit_trail.record("notice.restored", notice, RESTORER, revision=revision.number)
+        withdraw_replaced(notice, selectors.RESTORER)
+    audit_trail.record("notice.restored", notice, selectors.RESTORER, revision=revision.number)
 
 
 def _notice(sealed: dict[str, Any], decision: Decision, mapping: MappingVersion | None, facts: Facts) -> Notice:
@@ -101,7 +97,7 @@ def _notice(sealed: dict[str, Any], decision: Decision, mapping: MappingVersion 
         address=sealed.get("address") or new_address(),  # earlier versions did not seal it
         due_at=strictest[0].due_at if strictest else None,
         due_clock=strictest[0].clock if strictest else "",
-        created_by=str(RESTORER),
+        created_by=str(selectors.RESTORER),
     )
 
 
@@ -118,9 +114,9 @@ def _revision(notice: Notice, sealed: dict[str, Any], facts: Facts) -> NoticeRev
         digest=digest,
         cited=checklist.cited_values(facts, content),
         not_applicable=sealed["not_applicable"],
-        author_kind=RESTORER.kind,
-        author_id=RESTORER.id,
-        author_label=RESTORER.label,
+        author_kind=selectors.RESTORER.kind,
+        author_id=selectors.RESTORER.id,
+        author_label=selectors.RESTORER.label,
     )
 
 

@@ -243,7 +243,9 @@ def _revise(
     pack = selectors.pack_of(notice)
     notice.state, notice.holder_id = State.DRAFT, caller.member_id
     notice.pack_version, notice.pack_digest = pack.version, pack.digest
-    notice.case = selectors.case_of(notice, facts, redaction=redaction)
+    notice.case = selectors.case_of(
+        notice, facts, redaction=redaction, drafted=None if number > 1 or notice.supersedes_id else content
+    )
     notice.problems = len(checklist.problems(notice.case, revision))
     changed = ["state", "holder", "language", "pack_version", "pack_digest", "problems"]
     notice.save(update_fields=changed if number > 1 else None)

@@ -14,6 +14,7 @@ from notices.untold import Untold
 from notices.warnings import (
     advice,
     amounts,
+    cited,
     consumer_report,
     contradictions,
     decided_by,
@@ -41,7 +42,8 @@ __all__ = ["MOST", "ApprovalWarning", "find", "problems"]
 MOST = 1000
 """Warnings that are told of one notice. Nobody reads more."""
 _RULES = (
-    values.findings,  # first: what a person wrote that the record does not say
+    values.findings,  # first, with the next: sentences a person wrote
+    cited.findings,
     times.findings,
     in_force.findings,
     national_law.findings,

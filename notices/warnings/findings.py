@@ -26,8 +26,18 @@ class Statement(NamedTuple):
         """As problems name it, counted from 1."""
         return f"statement {self.position + 1} of {self.section}"
 
+    @property
+    def where(self) -> str:
+        """The path in the content."""
+        return f"{self.section}.{self.position}"
+
+    @property
+    def drafted_as(self) -> tuple[str, str, str]:
+        """The statement as `checklist.stated` lists it."""
+        return self.section, self.text, self.source
+
     def finding(self, kind: str, sentence: str) -> Finding:
-        return Finding(kind, f"{self.section}.{self.position}", sentence, (self.text, self.source))
+        return Finding(kind, self.where, sentence, (self.text, self.source))
 
 
 def statements(content: Mapping[str, Any], *sections: str) -> Iterator[Statement]:

@@ -3,12 +3,13 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import ModuleType
 
 from decisions import samples
 from notices import demo
-from notices.checklist import Case, all_problems
+from notices.checklist import Case, all_problems, stated
 from notices.drafting import Draft, draft, redaction_of
 from notices.packs import Pack, packs
 from notices.phrasebook import Phrase, Phrasebook
@@ -103,7 +104,8 @@ def checked_draft(
     """Return the case and the content of a draft. The record is read once."""
     facts, chosen = facts_of(record), packs()[pack]
     made = draft(facts, chosen, language, Phrasebook(phrases), placeholders or {})
-    return Case(facts, chosen, datetime.now(UTC), "", made.redaction, None, None), made.content
+    drafted_as = stated(made.content)
+    return Case(facts, chosen, datetime.now(UTC), "", made.redaction, None, None, drafted=drafted_as), made.content
 
 
 def warnings_of(
@@ -117,9 +119,9 @@ def warnings_of(
 def findings_of(
     rule: ModuleType, record: dict | bytes, pack: str = "general", language: str = "en", **content: list[dict]
 ) -> list[Finding]:
-    """Return the findings of one warning rule about a record's draft, with some of its content replaced."""
+    """Return the findings of one warning rule about a record's draft with some content replaced, all as a person's."""
     checked, own = checked_draft(record, pack, language)
-    return list(rule.findings(checked, {**own, **content}))
+    return list(rule.findings(replace(checked, drafted=frozenset()), {**own, **content}))
 
 
 def listed_problems(checked: Case, content: dict) -> list[str]:
