@@ -76,6 +76,10 @@ def decision_id(row: Decision) -> str:
 class DecisionAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     one, many = _("decision"), _("decisions")
+    labels = {
+        "received_at": _("received"), "decided_at": _("decided"), "action": _("action"),
+        "system_name": _("system name"),
+    }  # fmt: skip
     nothing = _("No decision has come in yet.")
     next_step = NextStep(_("Send a first record"), "docs")
     list_display = (
@@ -282,7 +286,10 @@ class DecisionAdmin(OrDisposed):
 class ReconsiderationAdmin(OrDisposed):
     needed = Permission.READ_DECISIONS
     one, many = _("reconsideration"), _("reconsiderations")
-    labels = {"reviewer": _("reviewer"), "reviewer_authority": _("reviewer authority")}
+    labels = {
+        "review_outcome": _("review outcome"), "reviewer": _("reviewer"), "reviewer_authority": _("reviewer authority"),
+        "received_at": _("received"),
+    }  # fmt: skip
     nothing = _("No reconsideration yet. They are recorded on a decision's page.")
     next_step = NextStep(_("Choose a decision"), "admin:decisions_decision_changelist")
     list_display = (

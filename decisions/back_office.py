@@ -97,9 +97,6 @@ def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
     if may_look(request, Permission.READ_DECISIONS):
         yield Flow(
             title=_("Decisions received"),
-            one=_("decision"),
-            many=_("decisions"),
-            happens=_("came in"),
             rows=Decision.with_disposed.for_organization(organization),
             column="received_at",
             url=reverse("admin:decisions_decision_changelist"),

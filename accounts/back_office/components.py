@@ -43,8 +43,8 @@ def _context() -> dict[str, Any]:
         "": [(Link("Decisions", page, is_current=False), 100)],
     }
     rows = Organization.objects.none()
-    received = Flow("Decisions received", "decision", "decisions", "came in", rows, "created_at", "#charts")
-    sent = Flow("Letters sent", "letter", "letters", "went out", rows, "created_at", "#charts")
+    received = Flow("Decisions received", rows, "created_at", "#charts")
+    sent = Flow("Letters sent", rows, "created_at", "#charts")
     days = [Column(_FIRST_DAY + timedelta(days=number), count) for number, count in enumerate(_COUNTS)]
     return {
         "menu": Menu(groups),

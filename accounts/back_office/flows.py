@@ -27,8 +27,6 @@ class Flow:
 
     Attributes:
         title: of its section: "Decisions received".
-        one, many: what is counted: "decision", "decisions".
-        happens: the verb of a sentence: "came in".
         rows: all rows of the organization.
         column: the time of a row. A later change must not move a row to a past day, whose count is remembered.
         url: the page with more detail.
@@ -36,9 +34,6 @@ class Flow:
     """
 
     title: str
-    one: str
-    many: str
-    happens: str
     rows: QuerySet[Any]
     column: str
     url: str

@@ -102,7 +102,6 @@ class TimeRange(_Filter):
     def __init__(self, field: Any, request: HttpRequest, params: Any, model: Any, model_admin: Any, field_path: str):
         self.names = {part: f"{field_path}__{part}" for part in ("days", "from", "to")}
         super().__init__(field, request, params, model, model_admin, field_path)
-        self.title = str(self.title).removesuffix(" at")
         self.days, self.first, self.last = map(self._asked, self.names.values())
 
     def expected_parameters(self) -> list[str | None]:

@@ -64,9 +64,6 @@ def flows(request: HttpRequest, organization: Organization) -> Iterator[Flow]:
     if may_look(request, Permission.READ_DECISIONS):
         yield Flow(
             title=_("Letters sent"),
-            one=_("letter"),
-            many=_("letters"),
-            happens=_("went out"),
             rows=Delivery.objects.for_organization(organization).exclude(delivered_at=None),
             column="handled_at",
             url=reverse("admin:notices_notice_changelist") + "?queue=delivered",

@@ -367,7 +367,7 @@ def test_filters_are_chips_that_can_be_removed_one_by_one(api, signed_in):
     browser = signed_in(Role.AUDITOR)
     shown = browser.get(DECISIONS, {"action": "not_denied", "system_name": "scorer-2"}).content.decode()
     chips = re.search(r'<ul class="chips">.*?</ul>', shown, re.DOTALL).group()
-    assert re.findall(r'href="([^"]*)">([^<]+): <bdi>(.*?)</bdi>', chips) == [
+    assert re.findall(r'href="([^"]*)"><span [^>]+>Remove this filter:</span> ([^<]+): <bdi>(.*?)</bdi>', chips) == [
         ("?system_name=scorer-2", "Action", "Not denied"), ("?action=not_denied", "System name", "scorer-2"),
     ], "codes in words, names as they are written"  # fmt: skip
     assert 'class="chips"' not in browser.get(DECISIONS).content.decode()

@@ -67,4 +67,4 @@ def test_each_number_of_your_work_opens_exactly_its_list(api, asked, signed_in):
 def test_a_letter_counts_as_sent_on_the_day_it_went_out(api, approved, signed_in):
     done(step(api, approved, "deliveries", {"channel": "post"}))
     page = signed_in(Role.AUDITOR).get("/admin/").content.decode()
-    assert "1 letter went out today." in page.partition("Letters sent")[2]
+    assert "1 today." in page.partition("Letters sent")[2]

@@ -21,12 +21,18 @@ PLACEHOLDER = re.compile(r"%\(\w+\)\w|%[sd]|%%|\{\w*\}")
 TRANSLATIONS = [language for language in messages.languages() if language != messages.SOURCE_LANGUAGE]
 HELP = re.compile(r"(?:Choose|Enter|Leave|Map|Name|Say|Use)\b")
 """The imperative with which a help text begins."""
+FRAGMENT = re.compile(r"^\s*[,;:.)]|[,;(]\s*$")
 MARKUP = '<>"&'
 TEMPLATES = CHECKOUT / "templates"
 OTHERS = ("bench", "tests")
 EXAMPLES = "components.html"  # the page of all components, whose words are examples
 
 pytestmark = pytest.mark.once
+
+
+def as_forms(text: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return a message's text, or its singular and plural."""
+    return (text,) if isinstance(text, str) else text
 
 
 def forms(message: Message) -> list[tuple[str, str]]:
@@ -44,6 +50,11 @@ def test_the_catalogue_has_the_strings_of_the_sources(language):
 
 def test_every_language_of_letters_has_a_catalogue():
     assert set(messages.languages()) == set(letter_languages())
+
+
+def test_no_message_is_a_part_of_a_sentence_that_punctuation_joins_to_another():
+    texts = [text for message in messages.extracted() if message.id for text in as_forms(message.id)]
+    assert [text for text in texts if FRAGMENT.search(text)] == []
 
 
 @pytest.mark.parametrize("language", TRANSLATIONS)
@@ -98,7 +109,8 @@ def test_modules_of_pages_mark_their_words():
 def test_lists_and_pages_of_rows_name_their_columns_in_the_catalogue():
     for model, pages in admin.site._registry.items():
         names = {name for name in (*pages.list_display, *(pages.fields or ())) if isinstance(name, str)}
-        fields = {field.name for field in model._meta.concrete_fields} & names
+        filters = {item[0] for item in pages.list_filter if isinstance(item, tuple)}
+        fields = {field.name for field in model._meta.concrete_fields} & (names | filters)
         assert [name for name in fields if not isinstance(pages.labels.get(name), Promise)] == []
         has_list = any(str(url.name).endswith("_csv") for url in pages.get_urls())
         assert not has_list or (isinstance(pages.one, Promise) and isinstance(pages.many, Promise)), model

@@ -366,7 +366,7 @@ def test_the_page_has_headings_in_plain_words(api):
     assert "Result of the review overturned Requested by the applicant" in text
     assert text.count("What was used") == 1
     assert "You wrote: My income is higher." in text
-    assert "by post, to 2 Example Street" in text
+    assert "by post. Address: 2 Example Street" in text
     assert "All records under this reference are on this page." in text
 
 
