@@ -118,7 +118,7 @@ class Case:
     earlier_version: str = ""
     """The version of the pack a draft was written under, where the pack has changed since."""
     drafted: frozenset[tuple[str, str, str]] = frozenset()
-    """The statements that the service drafted, of `stated`. All others are a person's."""
+    """The statements and rights that the service drafted, of `stated`. All others are a person's."""
 
     @property
     def decided_on(self) -> date:
@@ -187,9 +187,10 @@ def sources(content: Mapping[str, Any]) -> list[str]:
 
 
 def stated(content: Mapping[str, Any]) -> frozenset[tuple[str, str, str]]:
-    """Return section, words and source of every statement."""
+    """Return section, words and source of every statement and right. A right has no source."""
     items = ((name, item) for name in STATEMENT_FIELDS for item in content.get(name, []))
-    return frozenset((name, item["statement"], item["source"]) for name, item in items)
+    rights = (("rights", text, "") for text in content.get("rights", []))
+    return frozenset([*((name, item["statement"], item["source"]) for name, item in items), *rights])
 
 
 def cited_values(facts: Facts, content: Mapping[str, Any]) -> dict[str, str]:

@@ -123,14 +123,6 @@ class FieldName(NamedTuple):
             return None
         return 100 * number if number <= _LARGEST_SHARE else number if number >= _LEAST_PERCENT else None
 
-    def is_unclear_percent(self, number: int | Decimal) -> bool:
-        """Whether a number here may be a percentage or the share that is a hundred times as much."""
-        words = self.words.casefold().split(" ")
-        if words[-1] in _PERCENTAGES or not (SHARES.isdisjoint(words) or _SAYS_PERCENT.isdisjoint(words)):
-            return 0 < abs(Decimal(number)) < 1
-        is_share = not SHARES.isdisjoint(words) and words[-1] in _OF_SHARES
-        return is_share and _LARGEST_SHARE < number < _LEAST_PERCENT
-
     @property
     def identifies(self) -> bool:
         """Whether a number here tells one thing from another, as in `claim_number`, and counts nothing."""

@@ -89,20 +89,6 @@ def test_reg_b_comment_9_b_2_1_a_fifth_reason_stays_and_is_counted():
     assert elements(record(reasons=texts[:4]), CREDIT)["reasons_at_most_four"].result == "present"
 
 
-@pytest.mark.parametrize(
-    ("factor", "is_warned"),
-    [
-        ({"factor": "recent_bankruptcy", "direction": "adverse"}, True),
-        ("recent bankruptcy", True),
-        ({"factor": "recent_bankruptcy", "direction": "favourable"}, False),
-        ({"factor": "monthly_income", "path": "events.application.monthly_income"}, False),
-    ],
-)
-def test_ecoa_1002_9_b_2_a_principal_factor_without_a_reason_warns(factor, is_warned: bool):
-    given = record({"application": {"monthly_income": 900}}, principal_factors=[factor])
-    assert ("factor_left_out" in warned(given, CREDIT)) is is_warned
-
-
 def test_reg_b_comment_9_b_2_8_needs_the_factor_of_an_automatic_denial():
     given = record(automatic_denial_factor="A bankruptcy within the last year.")
     assert elements(given, CREDIT)["automatic_denial"].result == "present"

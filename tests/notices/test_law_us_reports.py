@@ -191,38 +191,6 @@ def test_the_default_agency_is_printed_where_the_record_names_none():
     assert "this consumer reporting agency: Default Agency, 9 Oak St." in text
 
 
-OUTSIDE = [
-    {"outcome": {"score": 912, "score_range": {"minimum": 300, "maximum": 850}}},
-    {"outcome": {"score": 912, "score_range": [300, 850]}},
-    {"outcome": {"score": "250", "score_range": "300 - 850"}},
-    {"outcome": {"score": {"value": 912, "min": 300, "max": 850}}},
-    {"outcome": {"credit_score": {"value": 912, "range": {"low": 300, "high": 850}}}},
-    {"events": [{"name": "bureau", "creditScore": 912, "creditScoreMin": 300, "creditScoreMax": 850}]},
-    {"events": {"bureau": {"fico_score": 1200}}},
-    {"events": {"bureau": {"vantageScore": 100}}},
-    {"outcome": {"score": 5, "score_range": {"minimum": 10, "maximum": 1}}},
-]
-INSIDE = [
-    {"outcome": {"score": 300, "score_range": {"minimum": 300, "maximum": 850}}},
-    {"outcome": {"score": 0.4, "score_range": [0, 1]}},
-    {"outcome": {"score": 5}},
-    {"outcome": {"score": "A", "score_range": "A-F"}},
-    {"events": {"bureau": {"fico_score_8": 701, "fico_version": 9, "fico_score_change": -20}}},
-    {"events": {"a": {"risk_score": 5000, "other_score": 1, "score_range": [0, 10]}}},
-]
-
-
-@each_case("shown", OUTSIDE)
-@each_case("pack", [CREDIT, "general"])
-def test_a_score_outside_its_range_is_warned_about(shown: dict, pack: str):
-    assert "score_out_of_range" in warned({"decision_id": "d", **shown}, pack)
-
-
-@each_case("shown", INSIDE)
-def test_a_score_inside_or_without_a_range_is_not_warned_of(shown: dict):
-    assert "score_out_of_range" not in warned({"decision_id": "d", **shown}, CREDIT)
-
-
 # ── cost ──
 
 

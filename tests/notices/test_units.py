@@ -240,26 +240,7 @@ def test_a_percentage_has_its_sign_where_the_name_says_percent_and_the_number_le
     assert not [warning for warning in warnings_of(record) if warning.id.startswith("not_in_field")]
 
 
-@each_case(
-    ("fields", "is_unclear"),
-    [
-        ({"apr": 0.189}, True), ({"dti_percent": 0.46}, True), ({"ltv": 3}, True), ({"apr": 0}, False),
-        ({"apr": 18.9}, False), ({"dti": 0.46}, False), ({"paid_percent": 0.5}, False), ({"ltv": "3"}, False),
-    ],
-)  # fmt: skip
-def test_a_number_that_may_be_a_share_or_a_percentage_is_warned_about(fields: dict, is_unclear: bool):
-    warnings = warnings_of({"decision_id": "d", "events": {"application": fields}})
-    assert [warning.where for warning in warnings if "unclear_percent" in warning.id] == ["inputs_used.0"] * is_unclear
-
-
 # ── unreadable amounts ──
-
-
-def unclear(fields: dict, language: str = "en") -> list[str]:
-    record = {"decision_id": "d", "outcome": {"action": "denied"}, "events": {"application": fields}}
-    warnings = warnings_of(record, "general", language)
-    assert not [warning.sentence for warning in warnings if warning.id.startswith("not_in_field")]
-    return sorted({warning.sentence for warning in warnings if warning.id.startswith("unclear_amount")})
 
 
 @each_case("language", ["en", "de", "fr"])
@@ -269,37 +250,6 @@ def test_three_digits_after_one_mark_are_printed_unchanged_with_their_currency(l
     for fields in ({"amount": amount, "currency": currency}, {f"amount_{currency.lower()}": amount}):
         (sentence,) = inputs(fields, language)
         assert sentence.endswith(f" {amount} {currency}.")
-        (warning,) = unclear(fields, language)
-        assert "decimals or thousands" in warning
-
-
-@each_case("amount", ["0.125", "1234.500", "5000", "5.00", "1,234,567", "1.234,50", 5000])
-def test_an_amount_that_is_plain_is_not_warned_of(amount):
-    assert unclear({"amount": amount, "currency": "EUR", "scale": 0, "minor_units": False}) == []
-
-
-@each_case(
-    "fields",
-    [
-        {"value": 5000, "currency": "EUR", "unit": "thousands"},
-        {"amount": 5000, "currency": "EUR", "exponent": 3},
-        {"amount": 5000, "currency": "EUR", "amount_scale": -2},
-        {"amount": 5000, "currency": "EUR", "inMinorUnits": "true"},
-        {"loan": {"amount": 5000, "multiplier": 1000}, "currency": "EUR"},
-        {"amount_thousands_eur": 5},
-        {"amount_k_usd": 5},
-        {"amount_keur": 5},
-        {"revenueMioChf": 5},
-    ],
-)
-def test_an_amount_beside_a_scale_warns_where_the_letter_ignores_the_scale(fields: dict):
-    (warning,) = unclear(fields)
-    assert "the record speaks of" in warning
-
-
-@pytest.mark.parametrize("fields", [{"debts": 5, "scale": 3}, {"minor_children": 2}, {"visits_thousands": 2}])
-def test_what_is_no_amount_of_money_has_no_such_scale(fields: dict):
-    assert unclear(fields) == []
 
 
 @each_case(
@@ -333,8 +283,3 @@ def test_one_amount_in_two_currencies_blocks(fields: dict, own: str, beside: str
 )
 def test_amounts_of_which_each_has_its_currency_do_not(fields: dict):
     assert conflicts({"decision_id": "d", "events": {"application": fields}}) == []
-
-
-@pytest.mark.parametrize("currency", ["bhd", "chf", "jpy", "eur"])
-def test_an_amount_in_smallest_units_is_in_the_field_in_any_currency(currency):
-    assert unclear({"amount_minor": 5000, "currency": currency.upper(), "fee": 7000}) == []

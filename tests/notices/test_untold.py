@@ -462,13 +462,3 @@ def test_how_to_appeal_is_printed_where_something_was_refused_and_not_where_all_
         sentence
     ]
     assert statement_texts(content_of({"outcome": {"action": "approved", **outcome}}), "decision_summary")[1:] == []
-
-
-@each_case("empty", [{}, {"conditions": None}, {"conditions": {}}, {"conditions": [None, {"text": ""}]}])
-@each_case("action", ["approved_with_conditions", "COUNTER_OFFER"])
-def test_conditions_or_an_offer_that_the_record_does_not_have_are_warned_about(empty, action):
-    warnings = warnings_of({"decision_id": "d", "outcome": {"action": action, **empty}})
-    assert [warning.where for warning in warnings if warning.id.startswith("untold_terms-")] == ["decision_summary"]
-    part = {"conditions": ["Sign."], "offer": {"amount_usd": 5}}
-    warnings = warnings_of({"decision_id": "d", "outcome": {"action": action, **part}})
-    assert not [warning for warning in warnings if warning.id.startswith("untold_terms-")]

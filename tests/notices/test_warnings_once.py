@@ -48,32 +48,10 @@ def test_a_law_that_says_itself_what_to_ask_of_the_person_who_decided_is_asked_a
     assert "C-634/21" in only(record, "gdpr_22", *WHO_DECIDED).sentence
 
 
-def test_an_outcome_that_other_fields_deny_is_named_with_all_of_them():
-    warnings = only(about({"status": "approved", "verdict": "granted"}), "general", "contradiction")
-    assert "outcome.status" in warnings.sentence
-    assert "outcome.verdict" in warnings.sentence
-
-
 @pytest.mark.parametrize("name", ["bureau", "bureauPull", "consumer_report", "credit_bureau", "credit_pull"])
 def test_a_report_that_was_said_not_to_be_used_is_warned_about_once(name):
     record = about({"consumer_report_used": False}, events={name: {"bureau": "Example Bureau"}})
     assert "1681m(a)" in only(record, "us_ecoa_fcra", "contradiction", "consumer_report_denied").sentence
-
-
-@pytest.mark.parametrize(
-    ("outcome", "events", "also"),
-    [
-        ({"score": 912, "score_range": [300, 850]}, {"scoring": {"score": 912, "score_range": [300, 850]}}, 1),
-        ({"score": 912, "score_range": [300, 850]}, {"bureau": {"fico_score": 912}}, 1),
-        ({"score": 912, "score_range": [300, 850]}, {"bureau": [{"fico": 912}, {"vantage_score": 1200}]}, 1),
-        ({}, {"fico": {"score": 912, "score_range": {"min": 300, "max": 850}}}, 0),
-        ({"fico_score": {"fico_score": 912, "value": 912}}, {}, 1),
-    ],
-)
-def test_the_same_score_in_two_places_is_out_of_range_once(outcome, events, also):
-    warnings = warned("score_out_of_range", warnings_of(about(outcome, events=events), "us_ecoa_fcra"))
-    (same,) = [warning for warning in warnings if " 912" in warning.sentence]
-    assert same.sentence.count("is also in") == also
 
 
 @pytest.mark.parametrize("plan", ["individual", "employer", "medicare_advantage", None])
