@@ -22,10 +22,13 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
             fact, stored = case.facts.find(statement.source), case.facts.stored(statement.source)
         except NoSuchField:  # a problem, which blocks
             continue
-        label, decode = case.facts.label(statement.source) or _label(fact), case.facts.decode(statement.source)
-        shown = f"{_shortened(label)}: {_shortened(_as_text(stored))}" + (f" ({decode})" if decode else "")
+        value, decode = _as_text(stored), case.facts.decode(statement.source)
+        if case.redaction.covers(fact) or case.facts.is_withheld(statement.source):
+            value, decode = "withheld", ""
+        label = case.facts.label(statement.source) or _label(fact)
+        shown = f"{_shortened(label)}: {_shortened(value)}" + (f" ({decode})" if decode else "")
         sentence = f"Does {statement.name} say what this field says? {shown}"
-        yield Finding("cited_field", statement.where, sentence, (statement.text, statement.source, _as_text(stored)))
+        yield Finding("cited_field", statement.where, sentence, (statement.text, statement.source, value))
 
 
 def _label(fact: Fact) -> str:

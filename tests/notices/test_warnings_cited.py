@@ -96,6 +96,11 @@ class TestOfANotice:
             if status == 409:
                 assert next(iter(ids(edited))) in refused(answer)
 
+    def test_a_withheld_value_is_not_shown(self, api, mapping):
+        notice = draft(api, MAPPED)
+        edited = done(edit(api, notice, inputs_used=[statement("A fact.", "events.coapplicant.bankruptcy")]))
+        assert [shown for _, shown in asked(edited)] == ["Events, coapplicant, bankruptcy: withheld"]
+
     def test_a_mapped_field_is_shown_with_label_stored_value_and_decode(self, api, mapping):
         notice = draft(api, MAPPED)
         own = [statement("We saw your credit report.", "events.bureau.score")]
