@@ -2,10 +2,10 @@
 
 import uuid
 from datetime import timedelta
+from typing import cast
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, login, logout
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts import audit, selectors
 from accounts.models import SignedInSession, User
+from accounts.session_store import SessionStore
 from config import client_ip, db
 
 _SEEN_STEP = timedelta(minutes=1)
@@ -79,7 +80,7 @@ def renew(*, request: HttpRequest) -> None:
 def touch(*, request: HttpRequest) -> bool:
     """Note that this session was used. Return False, and end it, if it was revoked, idle too long or is too old."""
     now = timezone.now()
-    session = _of(request)
+    session = cast(SessionStore, request.session).signed_in
     if session is None:
         return False
     if session.last_seen_at < now - settings.SESSION_IDLE or session.created_at < now - settings.SESSION_LONGEST:
