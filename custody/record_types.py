@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from custody.models import Entry
 
@@ -101,9 +101,9 @@ class RecordType:
         page: the back office's page.
         root: the id of the first record of a record's family.
         members: the ids of the type's records in families, each after the root of its family; the oldest comes first.
-        counts_from: for each family that has data of this type, when the days of a retention policy begin.
-        floors: how long laws require families to be kept because of their data of this type.
-        all_floors: all possible floors, to show when a policy is set.
+        periods: rows with the root of each family that has data of this type, when the days of a retention policy
+            begin, and the source of a floor or an empty string. The rows of all types are read in one query.
+        all_floors: all possible floors, each with a different source.
         obstacles: sentences that say why a family's data of this type cannot be disposed of now.
         candidates: for the type with which families begin: the roots whose families counted from before a moment,
             unless something has happened in them since. They come after a given root, ordered by id, and are read as
@@ -129,8 +129,7 @@ class RecordType:
     page: Page
     root: Callable[[Entry], uuid.UUID]
     members: Callable[[Families], Iterable[tuple[uuid.UUID, uuid.UUID]]]
-    counts_from: Callable[[Families], Iterable[tuple[uuid.UUID, datetime]]] = _nothing
-    floors: Callable[[Families], Iterable[tuple[uuid.UUID, Floor]]] = _nothing
+    periods: Callable[[Families], QuerySet[Any, tuple[uuid.UUID, datetime, str]]] | None = None
     all_floors: Callable[[], Iterable[Floor]] = tuple
     obstacles: Callable[[Families], Iterable[tuple[uuid.UUID, str]]] = _nothing
     candidates: Callable[[uuid.UUID, datetime, uuid.UUID], Iterable[uuid.UUID]] | None = None

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from config.errors import DomainError
@@ -16,10 +16,8 @@ from custody.record_types import Families, Page, RecordType
 from decisions import readable_decisions, records, review_records
 from decisions.erasing import erase
 from decisions.models import Decision
-from decisions.selectors import record_of
+from decisions.selectors import ROOT, record_of
 
-ROOT = Coalesce("first", "pk")
-"""The decision at the start of the chain that a decision or reconsideration belongs to."""
 _PAGE = 1000
 _INDEXED = (
     "action", "system_name", "system_version", "subject_reference", "review_outcome", "reviewer", "reviewer_authority",
@@ -61,10 +59,10 @@ def _record_type(name: str, index_row: Callable[..., Decision], **more: Any) -> 
     )
 
 
-def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
-    """Yield each family's root with the time of its latest decision, or its receipt if the record has no time."""
+def _periods(families: Families) -> QuerySet[Decision, Any]:
+    """Return each family's root with the time of its latest decision, or its receipt if the record has no time."""
     latest = Max(Coalesce("decided_at", "received_at"))
-    yield from chains(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at")
+    return chains(families).order_by().values(root=ROOT).annotate(at=latest).values_list("root", "at", Value(""))
 
 
 def _candidates(organization_id: uuid.UUID, before: datetime, after: uuid.UUID) -> Iterator[uuid.UUID]:
@@ -98,7 +96,7 @@ def _exported(row: Decision) -> dict[str, Any]:
 DECISION = _record_type(
     records.KIND,
     records.index_row,
-    counts_from=_counts_from,
+    periods=_periods,
     candidates=_candidates,
     lock=_lock,
     erase=lambda families: erase(chains(families)),

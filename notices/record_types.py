@@ -3,12 +3,11 @@
 import re
 import uuid
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Max, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest
 
 from config import db
 from config.http.timestamps import rfc3339
@@ -51,20 +50,11 @@ def _members(families: Families) -> Iterable[tuple[uuid.UUID, uuid.UUID]]:
     return rows.values_list(_ROOT, "sealed__record_id")
 
 
-def _counts_from(families: Families) -> Iterator[tuple[uuid.UUID, datetime]]:
-    """Yield the time of the last event of the notices and review requests of each family."""
-    latest = {f"at_{n}": Max(moment) for n, moment in enumerate(_MOMENTS)}
-    for root, *moments in (
-        _notices(families).order_by().values(root=_ROOT).annotate(**latest).values_list("root", *latest)
-    ):
-        yield root, max(moment for moment in moments if moment)
-
-
-def _floors(families: Families) -> Iterator[tuple[uuid.UUID, Floor]]:
-    """Yield the retention floors of the packs of each family's notices, as the packs are now."""
-    for root, pack in _notices(families).order_by().values_list(_ROOT, "pack").distinct():
-        if floor := floor_of(pack):
-            yield root, floor
+def _periods(families: Families) -> QuerySet[Notice, Any]:
+    """Return the time of the last event of each family's notices and review requests, for each pack of its notices."""
+    latest = Greatest(*(Max(Coalesce(moment, "created_at")) for moment in _MOMENTS))
+    rows = _notices(families).order_by().values(root=_ROOT, source=F("pack")).annotate(at=latest)
+    return rows.values_list("root", "at", "source")
 
 
 def floor_of(pack_id: str) -> Floor | None:
@@ -186,8 +176,7 @@ NOTICE = RecordType(
     page=Page(Notice, "sealed__record"),
     root=_root,
     members=_members,
-    counts_from=_counts_from,
-    floors=_floors,
+    periods=_periods,
     all_floors=_all_floors,
     obstacles=_obstacles,
     lock=_lock,

@@ -21,7 +21,8 @@ from custody import services as custody
 from custody.disposal import families
 from custody.record_types import Families, Floor
 from decisions.models import Decision
-from decisions.record_types import ROOT, chains
+from decisions.record_types import chains
+from decisions.selectors import ROOT
 from retention.models import Hold, Policy
 
 NOTICE = timedelta(days=7)
@@ -130,14 +131,15 @@ def evaluate(
     Args:
         obstacles_of_all: whether verdicts name the obstacles also while the policy or a law keeps the family.
     """
-    counts_from = families.counts_from(asked)
-    known = Families(asked.organization_id, list(counts_from))
-    floors, holds = _longest_floors(known, policy), holds_on(known)
-    begins = {root: days_after(since, (floors[root] or policy).days) for root, since in counts_from.items()}
+    periods = families.retention_of(asked)
+    known = Families(asked.organization_id, list(periods))
+    floors = {root: _longest_floor(period.floors, policy) for root, period in periods.items()}
+    holds = holds_on(known)
+    begins = {root: days_after(since, (floors[root] or policy).days) for root, (since, _) in periods.items()}
     checked = [root for root in known.roots if obstacles_of_all or begins[root] <= now]
     obstacles = families.obstacles(Families(known.organization_id, checked)) if checked else {}
     verdicts_by_root = {}
-    for root, since in counts_from.items():
+    for root, (since, _) in periods.items():
         ends, sentences = days_after(since, policy.days), obstacles.get(root, [])
         verdicts_by_root[root] = Verdict(
             reason=_reason(now, ends, begins[root], holds[root], sentences),
@@ -150,12 +152,10 @@ def evaluate(
     return verdicts_by_root
 
 
-def _longest_floors(known: Families, policy: Policy) -> dict[uuid.UUID, Floor | None]:
-    """Return the law that keeps each family longest, if longer than the policy."""
-    longest = {
-        root: max(floors, key=lambda floor: floor.days, default=None) for root, floors in families.floors(known).items()
-    }
-    return {root: floor if floor and floor.days > policy.days else None for root, floor in longest.items()}
+def _longest_floor(floors: Sequence[Floor], policy: Policy) -> Floor | None:
+    """Return the law that keeps a family longest, if longer than the policy."""
+    longest = max(floors, key=lambda floor: floor.days, default=None)
+    return longest if longest and longest.days > policy.days else None
 
 
 def verdicts(organization_id: uuid.UUID, policy: Policy, now: datetime) -> Iterator[dict[uuid.UUID, Verdict]]:

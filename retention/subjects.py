@@ -81,14 +81,14 @@ def retention_of(asked: Families) -> dict[uuid.UUID, FamilyRetention]:
     """Return the retention of each family under the daily run's policy, or under its future policy."""
     policy = rules.policy_in_force(asked.organization_id, daily=True) or rules.newest(asked.organization_id)
     verdicts = rules.evaluate(asked, policy or Policy(days=MAX_DAYS), timezone.now())
-    floors, disposals = families.floors(asked), _disposals(asked)
+    periods, disposals = families.retention_of(asked), _disposals(asked)
     retentions = {}
     for root in asked.roots:
         verdict = verdicts.get(root)
         if verdict is None:
             retentions[root] = FamilyRetention(policy, disposals=disposals[root])
             continue
-        laws = [Law(floor, rules.days_after(verdict.counts_from, floor.days)) for floor in floors[root]]
+        laws = [Law(floor, rules.days_after(verdict.counts_from, floor.days)) for floor in periods[root].floors]
         retentions[root] = FamilyRetention(
             policy,
             since=verdict.counts_from,

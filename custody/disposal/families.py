@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Q
 
@@ -16,6 +16,18 @@ T = TypeVar("T")
 FIRST = uuid.UUID(int=0)
 """It precedes every id."""
 _ON_ITS_WAY = "A record is still on its way into its vault."
+
+
+class Retention(NamedTuple):
+    """Retention of a family, besides any policy.
+
+    Attributes:
+        counts_from: when the days of a policy begin: the latest moment that any type gives.
+        floors: for how long laws require the family to be kept.
+    """
+
+    counts_from: datetime
+    floors: list[Floor]
 
 
 def root_of(entry: Entry) -> uuid.UUID:
@@ -37,15 +49,16 @@ def members(families: Families) -> dict[uuid.UUID, list[uuid.UUID]]:
     return _by_root(families, lambda record_type: record_type.members(families))
 
 
-def counts_from(families: Families) -> dict[uuid.UUID, datetime]:
-    """Return when the days of a retention policy begin: at the latest moment that any type gives."""
-    moments_of = _by_root(families, lambda record_type: record_type.counts_from(families))
-    return {root: max(moments) for root, moments in moments_of.items() if moments}
-
-
-def floors(families: Families) -> dict[uuid.UUID, list[Floor]]:
-    """Return for how long laws require each family to be kept, besides any policy."""
-    return _by_root(families, lambda record_type: record_type.floors(families))
+def retention_of(families: Families) -> dict[uuid.UUID, Retention]:
+    """Return the retention of each family that has data."""
+    periods = [record_type.periods(families) for record_type in record_types.registered() if record_type.periods]
+    floors = {floor.source: floor for floor in all_floors()}
+    by_root: dict[uuid.UUID, Retention] = {}
+    for root, counts_from, source in periods[0].union(*periods[1:], all=True):
+        earlier = by_root.get(root, Retention(counts_from, []))
+        laws = [floors[source]] if source in floors else []
+        by_root[root] = Retention(max(earlier.counts_from, counts_from), earlier.floors + laws)
+    return by_root
 
 
 def all_floors() -> list[Floor]:

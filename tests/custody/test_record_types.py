@@ -114,8 +114,8 @@ def test_days_count_from_the_date_of_the_decision_or_else_from_its_receipt(api):
     dated, undated = (entry_of(done(api.ingest({"decision_id": decision_id} | more))) for decision_id, more in (
         ("dated", {"decided_at": "2020-01-02T03:04:05Z"}), ("undated", {}),
     ))  # fmt: skip
-    assert only(families.counts_from(of(dated))) == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert only(families.counts_from(of(undated))) == undated.received_at
+    assert only(families.retention_of(of(dated))).counts_from == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert only(families.retention_of(of(undated))).counts_from == undated.received_at
 
 
 def test_days_count_from_the_last_event_in_the_family(api, decision):
@@ -125,7 +125,7 @@ def test_days_count_from_the_last_event_in_the_family(api, decision):
     def counts_from_now(act):
         with time_machine.travel(now := next(moments), tick=False):
             result = act()
-        assert only(families.counts_from(decision)) == now
+        assert only(families.retention_of(decision)).counts_from == now
         return result
 
     counts_from_now(lambda: done(reconsider(api)))
