@@ -29,7 +29,6 @@ from accounts.back_office import (
     starting_with,
 )
 from accounts.roles import Permission
-from config import db
 from config.errors import Fault
 from config.http.json_responses import JSON
 from config.words import in_words
@@ -43,7 +42,7 @@ from decisions.forms import ReviewForm
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
 from decisions.review_records import ReviewRecord
-from decisions.selectors import disposals, history, of_kind, record_of
+from decisions.selectors import disposals, history, of_kind, record_of, with_chain
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _REVIEWS = Prefetch(
@@ -115,8 +114,7 @@ class DecisionAdmin(OrDisposed):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Decision | None:
         """Return a decision with the rows that its page shows."""
         wanted = _uuid(object_id)
-        rows = self.get_queryset(request).select_related("record", "reconsiders", "first")
-        return db.only(rows.filter(pk=wanted)) if wanted else None
+        return with_chain(self.get_queryset(request), wanted) if wanted else None
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Decision], search_term: str

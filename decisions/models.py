@@ -104,6 +104,9 @@ class Decision(models.Model):
     fetched: "Fetched | None" = None
     """The sealed record, if this page or call has fetched it from its vault."""
 
+    chain: "list[Decision] | None" = None
+    """The reconsiderations in its chain, oldest first, if they were read with the decision."""
+
     objects = DecisionManager()
     with_disposed = DecisionQuerySet.as_manager()
 

@@ -2,7 +2,8 @@ import json
 import uuid
 from collections.abc import Collection, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from config import db
 from config.errors import DomainError, NotFound
@@ -16,6 +17,8 @@ from decisions.models import Decision
 from decisions.review_records import Review, ReviewRecord
 from decisions.schemas import DecisionQuery
 
+ROOT = Coalesce("first", "pk")
+"""The decision at the start of the chain that a decision or reconsideration belongs to."""
 _FILTERS = {
     "action": "action",
     "system": "system_name",
@@ -111,8 +114,24 @@ def record_of(decision: Decision) -> Entry:
 
 def history(decision: Decision) -> list[Decision]:
     """Return the reconsiderations in the chain of a decision or reconsideration, oldest first."""
+    if decision.chain is not None:
+        return decision.chain
     rows = Decision.objects.for_organization(decision.organization_id).filter(first_id=decision.first_id or decision.pk)
     return list(rows.select_related("record", "reconsiders", "first").order_by("received_at", "pk"))
+
+
+def with_chain(rows: QuerySet[Decision], record_id: uuid.UUID) -> Decision | None:
+    """Return one of the rows with its chain and their custody rows, all in one query."""
+    rows = rows.order_by()  # an order by time would lead SQLite to read all rows by that index
+    root = Subquery(rows.filter(pk=record_id).values(root=ROOT))
+    family = {row.pk: row for row in rows.filter(Q(pk=root) | Q(first=root)).select_related("record")}
+    reviews = sorted((row for row in family.values() if row.first_id), key=lambda row: (row.received_at, row.pk))
+    for row in reviews:
+        row.first, row.reconsiders = family[row.first_id], family[row.reconsiders_id]
+    decision = family.get(record_id)
+    if decision:
+        decision.chain = reviews
+    return decision
 
 
 def review_record(organization_id: uuid.UUID, record_id: uuid.UUID, review: Review) -> ReviewRecord | None:
