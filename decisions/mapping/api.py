@@ -8,10 +8,15 @@ from config.http.cursors import Page, paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
 from decisions.mapping import readings, selectors, services
+from decisions.mapping.exchange import data_contract
+from decisions.mapping.exchange.dictionary_table import Columns
+from decisions.mapping.exchange.importing import proposals_of
 from decisions.mapping.models import Mapping
 from decisions.mapping.readings import Reading
 from decisions.mapping.schemas import (
     ConfirmationIn,
+    ContractOut,
+    ImportIn,
     MappingDetail,
     MappingIn,
     MappingList,
@@ -26,6 +31,7 @@ from decisions.mapping.schemas import (
 from decisions.mapping.suggest import propose
 
 _MAPPING_ID = OpenApiParameter("mapping_id", {"type": "string"}, OpenApiParameter.PATH)
+_NUMBER = OpenApiParameter("number", {"type": "string"}, OpenApiParameter.PATH)
 
 
 def _mapping_of(request: Request, mapping_id: int) -> Mapping:
@@ -124,6 +130,37 @@ class Mappings(Resource):
         if body.system_name:
             samples = list(readings.samples(caller_of(request).organization_id, body.system_name))
         return answer(ProposalList(samples=len(samples), items=[ProposalOut.of(item) for item in propose(samples)]))
+
+    @operation(
+        "import_mapping",
+        "Propose an entry for each field of a data contract, data dictionary or JSON Schema. Nothing is stored.",
+        permission=Permission.READ_DECISIONS,
+        body=ImportIn,
+        answers={200: ProposalList},
+    )
+    def import_document(self, request: Request) -> HttpResponse:
+        body = self.body(ImportIn)
+        proposals = proposals_of(
+            body.format,
+            body.document,
+            below=body.below,
+            object_name=body.object,
+            columns=Columns(**body.columns.model_dump()) if body.columns else None,
+            language=body.language,
+        )
+        return answer(ProposalList(samples=0, items=[ProposalOut.of(item) for item in proposals]))
+
+    @operation(
+        "export_mapping",
+        "Export a version of a mapping as a data contract (ODCS 3.2).",
+        permission=Permission.READ_DECISIONS,
+        parameters=[_MAPPING_ID, _NUMBER],
+        answers={200: ContractOut},
+        errors=[404],
+    )
+    def export(self, request: Request, mapping_id: int, number: int) -> HttpResponse:
+        version = selectors.version(caller_of(request).organization_id, mapping_id, number)
+        return answer(ContractOut(**data_contract.contract(version)))
 
     @operation(
         "read_by_mapping",

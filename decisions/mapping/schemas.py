@@ -1,14 +1,16 @@
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, AliasPath, Field, model_validator
+from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
 from config.http.schemas import Answer, Id, RequestBody
 from config.http.timestamps import Timestamp
 from config.visible_text import Visible
 from custody.sealing import field_paths
 from decisions.mapping import selection
+from decisions.mapping.exchange.declarations import MAX_DOCUMENT
+from decisions.mapping.exchange.importing import Format
 from decisions.mapping.models import MAX_NAME
-from decisions.record.meanings import MAX_ENTRIES, Entry
+from decisions.record.meanings import MAX_ENTRIES, Entry, Language, PatternText
 from decisions.record.walk import DuplicatePattern, Table, TooManyFilters
 from decisions.records import RecordIn
 
@@ -134,12 +136,14 @@ class ProposalIn(RequestBody):
 
 class ProposalOut(Answer):
     """`entry` is null where only a person can say what the field means. `examples` are masked: x for a letter, 9 for a
-    digit."""
+    digit. `label` and `codes` are those of an imported document."""
 
     path: str = Field(validation_alias=AliasPath("field", "path"))
     entry: dict[str, Any] | None
     why: str
     question: str
+    label: dict[str, str] = Field(validation_alias=AliasPath("field", "label"))
+    codes: dict[str, dict[str, str]] = Field(validation_alias=AliasPath("field", "words"))
     records: int = Field(validation_alias=AliasPath("field", "records"))
     type: str = Field(validation_alias=AliasPath("field", "kind"))
     examples: list[str] = Field(validation_alias=AliasPath("field", "examples"))
@@ -150,6 +154,55 @@ class ProposalList(Answer):
 
     samples: int
     items: list[ProposalOut]
+
+
+Column = Annotated[str, Field(max_length=256)]
+
+
+class ColumnsIn(BaseModel):
+    """The names of a table's columns: the field's path, its label or description, and a code with its meaning."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    path: Annotated[str, Field(min_length=1, max_length=256)]
+    label: Column = ""
+    description: Column = ""
+    code: Column = ""
+    meaning: Column = ""
+
+
+class ImportIn(RequestBody):
+    """A document that declares fields, as text: a data contract (`odcs`, YAML or JSON), the `csv` of a data dictionary
+    with the names of its `columns`, or a `json_schema`.
+
+    `below` is the place of its fields in your records, if that is not the top: `outcome`, or the `original` of a
+    connector. `object` names the schema object of a contract that has several.
+    """
+
+    private: ClassVar = frozenset({"document"})
+
+    format: Format
+    document: Annotated[str, Field(min_length=1, max_length=MAX_DOCUMENT)]
+    below: PatternText | Literal[""] = ""
+    object: Annotated[str, Field(max_length=256)] = ""
+    language: Language = "en"
+    columns: ColumnsIn | None = None
+
+
+class ContractOut(Answer):
+    """A version of a mapping in the Open Data Contract Standard 3.2. JSON is YAML, so the answer can be saved as a
+    contract's file."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    api_version: str = Field(alias="apiVersion")
+    kind: str
+    id: str
+    name: str
+    version: str
+    status: str
+    objects: list[dict[str, Any]] = Field(alias="schema")
+    custom_properties: list[dict[str, Any]] = Field(alias="customProperties")
 
 
 class SaidOut(Answer):

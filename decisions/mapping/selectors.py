@@ -20,6 +20,15 @@ def mapping(organization_id: uuid.UUID, mapping_id: int) -> Mapping:
     return row
 
 
+def version(organization_id: uuid.UUID, mapping_id: int, number: int) -> MappingVersion:
+    """Return a version of a mapping of an organization. Raises NotFound."""
+    versions = MappingVersion.objects.for_organization(organization_id).select_related("mapping")
+    row = versions.filter(mapping_id=mapping_id, number=number).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
 def applicable(organization_id: uuid.UUID, identity: Identity, record: dict[str, Any]) -> MappingVersion | None:
     """Return the newest confirmed version of the mapping that applies to a record, or None."""
     confirmed = MappingVersion.objects.for_organization(organization_id).exclude(confirmed_at=None)

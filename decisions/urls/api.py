@@ -15,8 +15,10 @@ urlpatterns = [
     path("decisions/<any:decision_id>", Decisions.as_view({"get": "retrieve"})),
     path("mappings", Mappings.as_view({"get": "list", "post": "create"})),
     path("mappings/propose", Mappings.as_view({"post": "suggest"})),
+    path("mappings/import", Mappings.as_view({"post": "import_document"})),
     path("mappings/read", Mappings.as_view({"post": "read"})),
     path("mappings/<id:mapping_id>", Mappings.as_view({"get": "retrieve"})),
     path("mappings/<id:mapping_id>/versions", Mappings.as_view({"post": "propose"})),
+    path("mappings/<id:mapping_id>/versions/<id:number>/export", Mappings.as_view({"get": "export"})),
     path("mappings/<id:mapping_id>/confirm", Mappings.as_view({"post": "confirm"})),
 ]

@@ -147,9 +147,15 @@ ENDPOINTS = {
     "GET mappings": Endpoint(EVERY_MEMBER, "mappings"),
     "POST mappings": Endpoint(ADMINISTRATION, "mappings", MAPPED),
     "POST mappings/propose": Endpoint(EVERY_MEMBER, "mappings/propose", b'{"records": [{"decision_id": "new"}]}'),
+    "POST mappings/import": Endpoint(
+        EVERY_MEMBER, "mappings/import", b'{"format": "json_schema", "document": "{\\"properties\\": {\\"a\\": {}}}"}'
+    ),
     "POST mappings/read": Endpoint(EVERY_MEMBER, "mappings/read", b'{"record": {"decision_id": "new"}}'),
     "GET mappings/<id:mapping_id>": Endpoint(EVERY_MEMBER, "mappings/{mapping}"),
     "POST mappings/<id:mapping_id>/versions": Endpoint(ADMINISTRATION, "mappings/{mapping}/versions", ENTRIES),
+    "GET mappings/<id:mapping_id>/versions/<id:number>/export": Endpoint(
+        EVERY_MEMBER, "mappings/{mapping}/versions/1/export"
+    ),
     "POST mappings/<id:mapping_id>/confirm": Endpoint(ADMINISTRATION, "mappings/{mapping}/confirm", b'{"version": 1}'),
     "GET review-requests": Endpoint(EVERY_MEMBER, "review-requests"),
     "GET review-requests/<id:review_request_id>": Endpoint(RECONSIDERATION, "review-requests/{review_request}"),

@@ -4,6 +4,6 @@ A proposal may be wrong: a person reads each before it counts. Only `decisions.m
 nothing else speaks about a record by the names of its fields.
 """
 
-from decisions.mapping.suggest.proposals import Proposal, propose
+from decisions.mapping.suggest.proposals import Proposal, propose, propose_fields
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["Proposal", "propose", "propose_fields"]

@@ -49,7 +49,11 @@ class Proposal:
 
 def propose(records: Iterable[dict[str, Any]]) -> list[Proposal]:
     """Return a proposal for each field of sample records. Those with a question come first."""
-    fields = statistics(records)
+    return propose_fields(statistics(records))
+
+
+def propose_fields(fields: dict[str, FieldStatistics]) -> list[Proposal]:
+    """Return a proposal for each field, by general path. Those with a question come first."""
     proposals = [_Field(field, fields).proposal() for field in fields.values()]
     return sorted(proposals, key=lambda proposal: not proposal.question)
 
@@ -75,7 +79,8 @@ class _Field:
         return self._other()
 
     def _make(self, means: str, why: str, question: str = "", **options: Any) -> Proposal:
-        entry = {"path": self.field.path, "means": means, **options, "source": "proposed", "why": why}
+        label = {"label": self.field.label} if self.field.label else {}
+        entry = {"path": self.field.path, "means": means, **label, **options, "source": "proposed", "why": why}
         return Proposal(entry, why, question, self.field)
 
     def _ask(self, why: str, question: str) -> Proposal:
@@ -102,12 +107,17 @@ class _Field:
         field = self.field
         if len(self.name) > 1 or not vocabulary.has("roles", "decision", self.name) or field.has_many_values:
             return None
-        outcomes = {code: vocabulary.outcome_of(code) for code in field.values}
+        outcomes = {code: self._outcome(code) for code in field.values}
         values = {code: {"outcome": kind, "relation": "equivalent"} for code, kind in outcomes.items() if kind}
         unknown = ", ".join(code for code, kind in outcomes.items() if not kind)
         question = f"What do these codes decide: {unknown}?" if unknown else ""
         why = "its name says that it is the decision"
         return self._make("decision", why, question, values=values) if values else self._ask(why, question)
+
+    def _outcome(self, code: str) -> str | None:
+        """Return the outcome that a code or its words spell, or None."""
+        texts = (*self.field.words.get(code, {}).values(), code)
+        return next(filter(None, map(vocabulary.outcome_of, texts)), None)
 
     def _date(self) -> Proposal | None:
         field, named = self.field, vocabulary.has("measures", "date", self.name)
@@ -159,6 +169,8 @@ class _Field:
         for means in ("reason", "condition", "consequence", "missing"):
             if self.field.kind == "text" and self._says("roles", means):
                 why = f"a name on its path says {means}"
+                if self.field.words:
+                    return self._coded(means, why)
                 if not self.field.are_mostly(self.field.codes):
                     return self._make(means, why)
                 if f"{self.stem}.text" in self.fields:
@@ -166,6 +178,14 @@ class _Field:
                 codes = ", ".join(self.field.values) or "there are more than 50"
                 return self._ask(why, f"What do these codes mean, in words: {codes}?")
         return None
+
+    def _coded(self, means: str, why: str) -> Proposal:
+        """Propose a code table. A person writes the words that a data dictionary lacks."""
+        words = self.field.words
+        values = {code: {**by_language, "relation": "equivalent"} for code, by_language in words.items()}
+        missing = ", ".join(code for code, by_language in words.items() if not by_language)
+        question = f"What do these codes mean, in words: {missing}?" if missing else ""
+        return self._make(means, why, question, values=values)
 
     def _requested(self) -> Proposal | None:
         """Propose the amount that was asked for."""
@@ -182,6 +202,8 @@ class _Field:
             currency = ".currency"
         has_cents = bool(field.hundreds) and field.are_mostly(field.hundreds)
         question = "Does it count cents? Nearly all of its numbers end in 00." if has_cents else ""
+        if not field.records:  # a field of a data dictionary, which has no numbers to judge by
+            question = "Does it count cents?"
         if not currency:
             return self._ask("its name says an amount", f"Which currency is it in? {question}".strip())
         return self._make(means or self._part("amount"), "its name says an amount", question, currency=currency)
@@ -204,7 +226,7 @@ class _Field:
         if self.steps[0] != "events" or len(self.names) < 2:
             return None
         label = " ".join(self.names[1] if len(self.names) == 2 else [*self.names[1], *self.name])
-        return self._make("input", "a field of the events", label={"en": label})
+        return self._make("input", "a field of the events", label=self.field.label or {"en": label})
 
     def _other(self) -> Proposal:
         if self.name == ["currency"]:

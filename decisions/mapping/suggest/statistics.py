@@ -31,6 +31,7 @@ class FieldStatistics:
         lowest, highest, whole, hundreds: the range of the numbers, and how many are whole or multiples of 100.
         days, slashes, codes: how many texts are ISO days, days such as 04/03/2026, or codes.
         examples: texts with letters as x and digits as 9.
+        label, words: its name and the words of its codes by language, if a data dictionary has them.
     """
 
     path: str
@@ -46,6 +47,8 @@ class FieldStatistics:
     codes: int = 0
     slashes: int = 0
     examples: list[str] = field(default_factory=list)
+    label: dict[str, str] = field(default_factory=dict)
+    words: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, value: Any) -> None:
         """Count a value of the field."""
