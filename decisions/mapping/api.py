@@ -13,6 +13,7 @@ from decisions.mapping.exchange.dictionary_table import Columns
 from decisions.mapping.exchange.importing import proposals_of
 from decisions.mapping.models import Mapping
 from decisions.mapping.readings import Reading
+from decisions.mapping.ready import shelf
 from decisions.mapping.schemas import (
     ConfirmationIn,
     ContractOut,
@@ -25,12 +26,16 @@ from decisions.mapping.schemas import (
     ProposalOut,
     ReadingIn,
     ReadingOut,
+    ReadyIn,
+    ReadyList,
+    ReadyOut,
     VersionIn,
     VersionOut,
 )
 from decisions.mapping.suggest import propose
 
 _MAPPING_ID = OpenApiParameter("mapping_id", {"type": "string"}, OpenApiParameter.PATH)
+_READY = OpenApiParameter("ready", {"type": "string"}, OpenApiParameter.PATH)
 _NUMBER = OpenApiParameter("number", {"type": "string"}, OpenApiParameter.PATH)
 
 
@@ -76,6 +81,32 @@ class Mappings(Resource):
         body = self.body(MappingIn)
         selects = body.model_dump(exclude={"name", "entries"})
         version = services.create(caller=caller_of(request), name=body.name, entries=body.entries, **selects)
+        return answer(_detail(version.mapping), status=201)
+
+    @operation(
+        "list_ready_mappings",
+        "List the ready mappings of systems in wide use.",
+        permission=Permission.READ_DECISIONS,
+        answers={200: ReadyList},
+    )
+    def list_ready(self, request: Request) -> HttpResponse:
+        items = [ReadyOut.of(ready) for ready in shelf.all_mappings().values()]
+        return answer(ReadyList(items=items))
+
+    @operation(
+        "create_ready_mapping",
+        "Create a mapping from a ready one. It applies once it is confirmed.",
+        permission=Permission.MANAGE_NOTICES,
+        parameters=[_READY],
+        body=ReadyIn,
+        answers={201: MappingDetail},
+        errors=[404, 409],
+    )
+    def create_ready(self, request: Request, ready: str) -> HttpResponse:
+        shelved, body = shelf.mapping(ready), self.body(ReadyIn)
+        entries = shelved.entries_below(shelved.below if body.below is None else body.below)
+        selects = body.model_dump(exclude={"name", "below"})
+        version = services.create(caller=caller_of(request), name=body.name, entries=entries, **selects)
         return answer(_detail(version.mapping), status=201)
 
     @operation(

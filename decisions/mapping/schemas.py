@@ -48,9 +48,10 @@ class VersionIn(RequestBody):
     entries: Entries
 
 
-class MappingIn(VersionIn):
-    """A mapping applies to the records of a system (`system_name`, within the range `system_versions`), else to those
-    of a `source`, else to those in which the field `field_path` has the text `field_value`."""
+class SelectionIn(RequestBody):
+    """A mapping's name, and the records that it applies to: those of a system (`system_name`, within the range
+    `system_versions`), else those of a `source`, else those in which the field `field_path` has the text
+    `field_value`."""
 
     name: Annotated[Visible, Field(max_length=MAX_NAME)]
     system_name: Annotated[str, Field(max_length=256)] = ""
@@ -60,7 +61,7 @@ class MappingIn(VersionIn):
     field_value: Annotated[str, Field(max_length=256)] = ""
 
     @model_validator(mode="after")
-    def _selects(self) -> "MappingIn":
+    def _selects(self) -> "SelectionIn":
         if not (self.system_name or self.source or self.field_path):
             raise ValueError("name the records it applies to: system_name, source, or field_path")
         if self.system_versions and not self.system_name:
@@ -68,10 +69,38 @@ class MappingIn(VersionIn):
         return self
 
 
+class MappingIn(VersionIn, SelectionIn):
+    """A mapping with the entries of its first version."""
+
+
+class ReadyIn(SelectionIn):
+    """A mapping whose first version is a ready one. `below` is the place of the system's output in your records, `""`
+    for their top, if it is not the usual one."""
+
+    below: PatternText | Literal[""] | None = None
+
+
 class ConfirmationIn(RequestBody):
     """The number of the version that was read, which has to be the newest."""
 
     version: Annotated[int, Field(ge=1)]
+
+
+class ReadyOut(Answer):
+    """A ready mapping, with its entries for records that have the system's output at the place `below`."""
+
+    name: str
+    title: str
+    version: str
+    source: list[str]
+    licence: str
+    below: str
+    notes: str
+    entries: list[Entry]
+
+
+class ReadyList(Answer):
+    items: list[ReadyOut]
 
 
 class VersionOut(Answer):

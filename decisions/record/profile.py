@@ -136,7 +136,7 @@ def read(record: dict[str, Any], table: Table) -> Profile:
             profile.unmapped.append(scalar)
         elif scalar.entry.means == "not_told":
             profile.withheld.append(Withheld(scalar.path, scalar.entry.class_ or "internal"))
-        elif not _is_blank(scalar.value):
+        elif not (_is_blank(scalar.value) or _says_nothing(scalar.value, scalar.entry)):
             try:
                 profile.values.append(_value(scalar, scalar.entry, record))
             except Unreadable as error:
@@ -168,13 +168,19 @@ def _value(scalar: Scalar, entry: Entry, record: dict[str, Any]) -> Value:
     return _text(scalar, entry)
 
 
+def _says_nothing(value: Any, entry: Entry) -> bool:
+    """Whether a code says nothing to a person, as its table declares: `false` of a reason that does not apply."""
+    decoded = values.coded(value, entry)
+    return decoded is not None and decoded.relation == "not-related-to" and not (decoded.words or decoded.outcome)
+
+
 def _text(scalar: Scalar, entry: Entry) -> Text:
     """Return a text, or the words of a code. Raises Unreadable."""
     decoded = values.coded(scalar.value, entry) if entry.values else None
-    if entry.values and decoded is None and entry.unmapped == "block":
-        raise Unreadable(_NO_WORDS)
-    if decoded is not None:
+    if decoded is not None and decoded.words:
         return Text(_origin(scalar, entry, "told in the words of the mapping"), "", decoded.words)
+    if entry.values and entry.unmapped == "block":
+        raise Unreadable(_NO_WORDS)
     return Text(_origin(scalar, entry, ""), values.plain(scalar.value), {})
 
 

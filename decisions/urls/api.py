@@ -16,6 +16,8 @@ urlpatterns = [
     path("mappings", Mappings.as_view({"get": "list", "post": "create"})),
     path("mappings/propose", Mappings.as_view({"post": "suggest"})),
     path("mappings/import", Mappings.as_view({"post": "import_document"})),
+    path("mappings/ready", Mappings.as_view({"get": "list_ready"})),
+    path("mappings/ready/<str:ready>", Mappings.as_view({"post": "create_ready"})),
     path("mappings/read", Mappings.as_view({"post": "read"})),
     path("mappings/<id:mapping_id>", Mappings.as_view({"get": "retrieve"})),
     path("mappings/<id:mapping_id>/versions", Mappings.as_view({"post": "propose"})),

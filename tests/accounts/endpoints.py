@@ -150,6 +150,10 @@ ENDPOINTS = {
     "POST mappings/import": Endpoint(
         EVERY_MEMBER, "mappings/import", b'{"format": "json_schema", "document": "{\\"properties\\": {\\"a\\": {}}}"}'
     ),
+    "GET mappings/ready": Endpoint(EVERY_MEMBER, "mappings/ready"),
+    "POST mappings/ready/<str:ready>": Endpoint(
+        ADMINISTRATION, "mappings/ready/opa", b'{"name": "policy", "source": "policy"}'
+    ),
     "POST mappings/read": Endpoint(EVERY_MEMBER, "mappings/read", b'{"record": {"decision_id": "new"}}'),
     "GET mappings/<id:mapping_id>": Endpoint(EVERY_MEMBER, "mappings/{mapping}"),
     "POST mappings/<id:mapping_id>/versions": Endpoint(ADMINISTRATION, "mappings/{mapping}/versions", ENTRIES),

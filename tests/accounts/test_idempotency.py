@@ -65,7 +65,7 @@ def everything_stored() -> str:
 
 @pytest.mark.once
 def test_these_are_the_operations_that_create():
-    """Three others answer 201. Ingest repeats by its decision_id, a mapping by its name, a version by its entries."""
+    """Four others answer 201. Ingest repeats by its decision_id, a mapping by its name, a version by its entries."""
     document = json.loads((django_settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     taking, creating = set(), set()
     for path, operations in document["paths"].items():
@@ -75,7 +75,8 @@ def test_these_are_the_operations_that_create():
                 assert "409" in described["responses"]
             if "201" in described["responses"]:
                 creating.add((method, path))
-    by_content = {("post", f"/v1/{path}") for path in ("ingest/srf", "mappings", "mappings/{mapping_id}/versions")}
+    mappings = ("mappings", "mappings/ready/{ready}", "mappings/{mapping_id}/versions")
+    by_content = {("post", f"/v1/{path}") for path in ("ingest/srf", *mappings)}
     assert creating - taking == by_content
     assert len(taking) == len(creating) - len(by_content) == len(OTHER)
 

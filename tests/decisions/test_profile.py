@@ -216,3 +216,13 @@ def test_any_scalar_is_decoded_or_unknown(raw, means):
     reading = read({"f": stored}, {"path": "f", "means": means, **options.get(means, {})})
     listed = [*reading.values, *reading.unknown, *reading.unmapped]
     assert len(listed) <= 1 or isinstance(stored, dict | list)
+
+
+def test_a_code_without_words_is_unknown_and_one_that_is_not_related_says_nothing():
+    values = {"A": {"relation": "equivalent"}, "no": {"relation": "not-related-to"}}
+    entry = {"path": "outcome.r.*", "means": "reason", "values": values}
+    reading = read({"outcome": {"r": ["A", "no"]}}, entry)
+    assert [unknown.path for unknown in reading.unknown] == ["outcome.r.0"]
+    assert not reading.values
+    as_written = read({"outcome": {"r": ["A"]}}, entry | {"unmapped": "as_written"})
+    assert [value.text for value in as_written.values] == ["A"]
