@@ -9,7 +9,7 @@ from decisions.mapping.suggest.statistics import FieldStatistics, statistics
 from decisions.record import patterns
 from decisions.record.meanings import TERM_UNITS
 
-_PUBLISHED = {
+PUBLISHED = {
     "decision_id": "reference",
     "decided_at": "decided",
     "subject.reference": "reference",
@@ -91,7 +91,7 @@ class _Field:
         return any(vocabulary.has(group, meaning, name) for name in self.names)
 
     def _published(self) -> Proposal | None:
-        means = _PUBLISHED.get(self.field.path)
+        means = PUBLISHED.get(self.field.path)
         return self._make(means, "a field of the published profile") if means else None
 
     def _withheld(self) -> Proposal | None:
