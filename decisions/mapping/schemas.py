@@ -1,4 +1,4 @@
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
@@ -10,7 +10,8 @@ from decisions.mapping import selection
 from decisions.mapping.exchange.declarations import MAX_DOCUMENT
 from decisions.mapping.exchange.importing import Format
 from decisions.mapping.models import MAX_NAME
-from decisions.record.meanings import MAX_ENTRIES, Entry, Language, PatternText
+from decisions.record import patterns
+from decisions.record.meanings import MAX_ENTRIES, Entry, Language
 from decisions.record.walk import DuplicatePattern, Table, TooManyFilters
 from decisions.records import RecordIn
 
@@ -39,6 +40,15 @@ def _path(text: str) -> str:
     return text
 
 
+def _place(text: str) -> str:
+    pattern = patterns.parse(text) if text else None
+    if pattern and (pattern.is_deep or any(step.filter for step in pattern.steps)):
+        raise ValueError("a place has only keys and *")
+    return text
+
+
+Place = Annotated[str, Field(max_length=256), AfterValidator(_place)]
+"""The pattern of an object or list of a record, or "" for its top."""
 Entries = Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES), AfterValidator(_matchable)]
 
 
@@ -77,7 +87,7 @@ class ReadyIn(SelectionIn):
     """A mapping whose first version is a ready one. `below` is the place of the system's output in your records, `""`
     for their top, if it is not the usual one."""
 
-    below: PatternText | Literal[""] | None = None
+    below: Place | None = None
 
 
 class ConfirmationIn(RequestBody):
@@ -212,7 +222,7 @@ class ImportIn(RequestBody):
 
     format: Format
     document: Annotated[str, Field(min_length=1, max_length=MAX_DOCUMENT)]
-    below: PatternText | Literal[""] = ""
+    below: Place = ""
     object: Annotated[str, Field(max_length=256)] = ""
     language: Language = "en"
     columns: ColumnsIn | None = None

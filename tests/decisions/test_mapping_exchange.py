@@ -177,6 +177,9 @@ def test_a_json_schema_becomes_proposals_by_its_titles_and_alternatives():
         (("csv", "a\nx..y", {"columns": Columns("a")}), "Row 2"),
         (("csv", "a\n" + "x\n" * 20_001, {"columns": Columns("a")}), "more than 20000 rows"),
         (("csv", "a\n" + "".join(f"f{n}\n" for n in range(1001)), {"columns": Columns("a")}), "more than 1000 fields"),
+        (("csv", "a\nx", {"columns": Columns("a"), "below": "y.**"}), "Row 2: .*at the end only"),
+        (("json_schema", '{"properties": {"a": {}}}', {"below": "y.**"}), "cannot be mapped: .*at the end only"),
+        (("json_schema", json.dumps({"properties": {"a" * 1025: {}}})), "at most 1024 characters"),
         (("json_schema", "{"), "Invalid JSON"),
         (("json_schema", "{}"), "declares no fields"),
         (("json_schema", '{"properties": {"a": {"$ref": "http://x.example/y"}}}'), "another document"),
@@ -305,6 +308,14 @@ def test_a_document_that_cannot_be_imported_is_refused_in_words(api):
         422,
         "The document has anchors or aliases. Write the values out.",
     )
+
+
+@each_case("place", ["y.**", "y[?@.a == 1]", "y..z", "y" * 257])
+@pytest.mark.django_db
+def test_a_place_has_only_keys_and_positions(api, place):
+    body = {"format": "json_schema", "document": '{"properties": {"a": {}}}', "below": place}
+    assert send(api, "mappings/import", body).status_code == 422
+    assert send(api, "mappings/ready/opa", {"name": "x", "source": "x", "below": place}).status_code == 422
 
 
 @pytest.mark.django_db

@@ -10,8 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from config.errors import DomainError
 from decisions.mapping.suggest import Proposal, propose_fields
 from decisions.mapping.suggest.statistics import MAX_FIELDS, FieldStatistics
+from decisions.record import patterns
 from decisions.record.meanings import MAX_VALUES, Entry, Label, WithheldClass, Words
-from decisions.record.patterns import general_segment
+from decisions.record.patterns import InvalidPattern, general_segment
 
 MAX_DOCUMENT = 500_000  # characters
 MAX_STEPS = 32  # steps of a declared path
@@ -61,7 +62,12 @@ def path_of(keys: Sequence[str | None], below: str) -> str:
     if len(keys) > MAX_STEPS:
         raise BadImport(f"A field is more than {MAX_STEPS} levels deep.")
     steps = ["*" if key is None else general_segment(key) for key in keys]
-    return ".".join([below, *steps] if below else steps)
+    path = ".".join([below, *steps] if below else steps)
+    try:
+        patterns.parse(path)
+    except InvalidPattern as error:
+        raise BadImport(f"The field {path[:64]} cannot be mapped: {error}.") from None
+    return path
 
 
 def label_of(*texts: Any) -> str:

@@ -27,6 +27,7 @@ PUBLISHED = {
 }
 """Fields of the published profile that need no options."""
 _CURRENCIES = frozenset({"usd", "eur", "gbp", "cad", "chf", "jpy", "aud", "nzd", "sek", "nok", "dkk", "pln", "czk"})
+_MAX_LISTED = 20  # codes that a question lists
 _MIN_EPOCH_SECONDS, _MIN_EPOCH_MILLISECONDS = 10**9, 10**12
 
 
@@ -183,8 +184,9 @@ class _Field:
         """Propose a code table. A person writes the words that a data dictionary lacks."""
         words = self.field.words
         values = {code: {**by_language, "relation": "equivalent"} for code, by_language in words.items()}
-        missing = ", ".join(code for code, by_language in words.items() if not by_language)
-        question = f"What do these codes mean, in words: {missing}?" if missing else ""
+        missing = [code[:64] for code, by_language in words.items() if not by_language]
+        listed = ", ".join([*missing[:_MAX_LISTED], "…"] if len(missing) > _MAX_LISTED else missing)
+        question = f"What do these codes mean, in words: {listed}?" if missing else ""
         return self._make(means, why, question, values=values)
 
     def _requested(self) -> Proposal | None:
