@@ -156,5 +156,16 @@ def test_no_page_or_list_scans_a_large_table(no_dead_rows, api_for, organization
     assert scans == {}
 
 
+@pytest.mark.sqlite
+def test_the_start_page_counts_the_letters_of_a_day_from_their_index(organization, signed_in):
+    flows.forget()
+    fill(organization, decisions=60, notices=30)
+    ((_, plan),) = [
+        (sql, plan) for sql, plan in plans(partial(answered, signed_in(Role.OWNER), "/admin/")) if "handled_at" in sql
+    ]
+    starts = [line for line in plan if "notices_delivery" in line and "letters_by_day" in line]
+    assert len(starts) == flows.DAYS
+
+
 def answered(client, path):
     assert client.get(path).status_code == (404 if path.endswith("/none") else 200), path
