@@ -193,8 +193,15 @@ def test_a_document_that_is_invalid_or_too_large_is_refused_with_the_reason(give
 
 def test_references_that_multiply_are_not_followed_without_end():
     levels = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}, {"$ref": f"#/$defs/l{n + 1}"}]} for n in range(30)}
-    with pytest.raises(BadImport, match="more than 20000 parts"):
+    with pytest.raises(BadImport, match="more than 100000 parts"):
         imported("json_schema", json.dumps({"$defs": levels | {"l30": {"type": "string"}}, "$ref": "#/$defs/l0"}))
+
+
+def test_codes_that_references_multiply_are_bounded():
+    fields = {f"f{number}": {"$ref": "#/$defs/codes"} for number in range(100)}
+    schema = {"$defs": {"codes": {"enum": [f"c{number}" for number in range(2000)]}}, "properties": fields}
+    with pytest.raises(BadImport, match="f10 has more than 2000 codes, or all fields more than 20000"):
+        imported("json_schema", json.dumps(schema))
 
 
 @given(st.text(max_size=200))

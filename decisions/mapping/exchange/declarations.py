@@ -16,6 +16,7 @@ from decisions.record.patterns import InvalidPattern, general_segment
 
 MAX_DOCUMENT = 500_000  # characters
 MAX_STEPS = 32  # steps of a declared path
+MAX_CODES = 20_000  # of all fields: references of a schema may multiply them
 _MAX_LISTED = 50  # codes that a question lists
 _MAX_LABEL = 256  # characters
 
@@ -29,6 +30,7 @@ _CLASSES: dict[str, WithheldClass] = {
     "other_person": "other_person",
 }
 """Classes that say why a field is not told. Of any other classification but `public`, a person decides."""
+_LABEL, _WORDS = TypeAdapter[str](Label), TypeAdapter[str](Words)
 _OPEN = frozenset({"", "public", "none", "unclassified"})
 
 
@@ -74,7 +76,7 @@ def label_of(*texts: Any) -> str:
     """Return the first text that can label a field, shortened, or ""."""
     for text in texts:
         label = " ".join(text.split())[:_MAX_LABEL] if isinstance(text, str) else ""
-        if label and _is(label, Label):
+        if label and _is(label, _LABEL):
             return label
     return ""
 
@@ -89,12 +91,14 @@ def proposals(fields: Iterable[Declared], language: str) -> list[Proposal]:
         BadImport: there are no fields, too many, or one has too many codes.
     """
     declared: dict[str, Declared] = {}
+    codes = 0
     for one in fields:
         declared.setdefault(one.path, one)
         if len(declared) > MAX_FIELDS:
             raise BadImport(f"The document has more than {MAX_FIELDS} fields.")
-        if len(one.codes) > MAX_VALUES:
-            raise BadImport(f"{one.path} has more than {MAX_VALUES} codes.")
+        codes += len(one.codes)
+        if len(one.codes) > MAX_VALUES or codes > MAX_CODES:
+            raise BadImport(f"{one.path} has more than {MAX_VALUES} codes, or all fields more than {MAX_CODES}.")
     if not declared:
         raise BadImport("The document declares no fields.")
     by_path = {path: _statistics(one, language) for path, one in declared.items()}
@@ -129,13 +133,13 @@ def _statistics(declared: Declared, language: str) -> FieldStatistics:
         days=int(declared.kind == "date"),
         codes=int(bool(declared.codes)),
         label={language: declared.label} if declared.label else {},
-        words={code: {language: text} if _is(text, Words) else {} for code, text in declared.codes.items()},
+        words={code: {language: text} if _is(text, _WORDS) else {} for code, text in declared.codes.items()},
     )
 
 
-def _is(text: str, kind: Any) -> bool:
+def _is(text: str, kind: TypeAdapter[str]) -> bool:
     try:
-        TypeAdapter(kind).validate_python(text)
+        kind.validate_python(text)
     except ValidationError:
         return False
     return True

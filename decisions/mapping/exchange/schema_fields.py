@@ -7,7 +7,7 @@ from config.http import strict_json
 from config.http.strict_json import LITERALS, InvalidJSON
 from decisions.mapping.exchange.declarations import MAX_STEPS, BadImport, Declared, Kind, label_of, path_of
 
-MAX_VISITS = 20_000
+MAX_VISITS = 100_000  # parts that are visited and their keys
 _KINDS: dict[str, Kind] = {"number": "number", "integer": "number", "boolean": "flag"}
 _DAYS = ("date", "date-time")
 
@@ -24,7 +24,7 @@ def read(text: str, below: str = "") -> Iterator[Declared]:
 
 
 class _Schema:
-    """A JSON Schema, and the number of its parts that were visited: references may multiply them."""
+    """A JSON Schema, and how many parts and keys were visited: references may multiply them."""
 
     def __init__(self, schema: dict[str, Any], below: str) -> None:
         self._schema, self._below, self._visits = schema, below, 0
@@ -36,9 +36,11 @@ class _Schema:
             keys: the path of the part.
             above: the references that led to it.
         """
-        self._visits += 1
+        self._visits += 1 + (len(part) if isinstance(part, dict) else 0)
         if self._visits > MAX_VISITS or len(keys) > MAX_STEPS:
-            raise BadImport(f"The schema has more than {MAX_VISITS} parts, or is more than {MAX_STEPS} levels deep.")
+            raise BadImport(
+                f"The schema has more than {MAX_VISITS} parts and keys, or is more than {MAX_STEPS} levels deep."
+            )
         part, above = self._resolved(part, above)
         if part is None:
             return
@@ -60,6 +62,7 @@ class _Schema:
             above |= {reference}
             beside = {name: value for name, value in part.items() if name != "$ref"} | beside
             part = self._target(reference)
+            self._visits += len(part) if isinstance(part, dict) else 0
         return (part | beside if isinstance(part, dict) else None), above
 
     def _target(self, reference: str) -> Any:
