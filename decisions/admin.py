@@ -39,6 +39,7 @@ from custody.selectors import Disposed
 from decisions import presenters, record_summary, record_tree, records, review_records, review_reports, services
 from decisions.back_office import panels, review_prompt, source_of
 from decisions.forms import ReviewForm
+from decisions.mapping.back_office import mapping_lists  # noqa: F401 - importing it registers its pages
 from decisions.models import MAX_DECISION_ID, Decision, Reconsideration
 from decisions.report_csv import report_csv
 from decisions.review_records import ReviewRecord

@@ -15,7 +15,7 @@ class DecisionsConfig(AppConfig):
         from decisions.back_office import charts, flows
         from decisions.demo import ingest_samples
         from decisions.ingest_lane import PATH, IngestLane
-        from decisions.models import Decision
+        from decisions.models import Decision, Mapping
         from decisions.record_types import DECISION, RECONSIDERATION
 
         personal_data.declare_all()
@@ -25,4 +25,5 @@ class DecisionsConfig(AppConfig):
         back_office.register_flows(flows)
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
+        back_office.register_page("mapping", Mapping)
         lanes.register("POST", PATH, IngestLane)

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from custody.models import Entry
-from decisions.mapping.models import Mapping, MappingVersion
+from decisions.mapping.models import Mapping, MappingProposal, MappingVersion
 
-__all__ = ["Decision", "Mapping", "MappingVersion", "Reconsideration"]
+__all__ = ["Decision", "Mapping", "MappingProposal", "MappingVersion", "Reconsideration"]
 
 if TYPE_CHECKING:
     from custody.selectors import Fetched

@@ -1,7 +1,7 @@
 """Declarations of the personal data in the index of decisions."""
 
 from config.personal_data import declare, emptied, rare, retained
-from decisions.models import Decision, Mapping, MappingVersion, Reconsideration
+from decisions.models import Decision, Mapping, MappingProposal, MappingVersion, Reconsideration
 
 _COUNTED = "Reports count it."
 _OF_A_SYSTEM = "It describes a system, not a person."
@@ -41,4 +41,11 @@ def declare_all() -> None:
         author_label=retained("who proposed it", _STAFF),
         author_mail=retained("the mail address of the member behind it", _STAFF),
         confirmed_by=retained("who confirmed it", _STAFF),
+    )
+    declare(
+        MappingProposal,
+        name=retained("the name of a mapping", _OF_A_SYSTEM),
+        system_name=retained("the system whose records it explains", _OF_A_SYSTEM),
+        languages=retained("the languages of its words", _OF_A_SYSTEM),
+        rows=retained("fields of sample records with masked examples, and up to 50 codes each", _OF_A_SYSTEM),
     )

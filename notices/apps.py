@@ -12,6 +12,7 @@ class NoticesConfig(AppConfig):
         from custody.rows import signed_rows
         from decisions import misspellings, record_warnings
         from decisions.back_office import register_decision_panel, register_review_prompt
+        from decisions.mapping.back_office import register_sample_letter
         from decisions.unnotified_requests import register_unnotified_requests
         from notices import (  # noqa: F401 - importing checks registers them
             checks,
@@ -20,7 +21,7 @@ class NoticesConfig(AppConfig):
             guarded_rows,
             personal_data,
         )
-        from notices.back_office import dashboard, requests
+        from notices.back_office import dashboard, requests, sample_letters
         from notices.demo import draft_notices
         from notices.models import AuthorityGrant, Notice, SealedNotice
         from notices.record_types import NOTICE
@@ -38,5 +39,6 @@ class NoticesConfig(AppConfig):
         register_decision_panel(dashboard.panel)
         register_review_prompt(requests.review_prompt)
         register_unnotified_requests(follow_up.unnotified_requests)
+        register_sample_letter(sample_letters.letter)
         register_page("notice", Notice)
         register_page("authority_grant", AuthorityGrant)

@@ -98,6 +98,7 @@ MENU: Mapping[str | Promise, Sequence[Item]] = {
         Item(_("API keys"), [Page("accounts.apikey")]),
         Item(_("Notices and packs"), [Page("notices.noticesettings", "notice-packs")]),
         Item(_("Phrasebook"), [Page("notices.phrase")]),
+        Item(_("Mappings"), [Page("decisions.mapping")]),
         Item(_("Connectors"), [Page("connectors.connector")]),
         Item(
             _("Custody"),

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Organization
+from config.leases import Leased
 from config.tenancy import TenantQuerySet
 
 MAX_NAME = 128
@@ -71,3 +72,30 @@ class MappingVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.mapping}, version {self.number}"
+
+
+class MappingProposal(Leased):
+    """Proposed entries for the fields of sample records, which a person completes on a page.
+
+    A worker fills `rows`. Sample records are not stored.
+    """
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+", db_index=False)
+    mapping = models.ForeignKey(Mapping, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    name = models.CharField(max_length=MAX_NAME, help_text="The name of the mapping, if it is new.")
+    system_name = models.CharField(max_length=256, blank=True)
+    languages = models.JSONField(help_text="The languages of the words for codes and labels.")
+    samples = models.PositiveIntegerField(help_text="How many records to read.")
+    samples_read = models.PositiveIntegerField(default=0)
+    rows = models.JSONField(null=True, help_text="A row for each field, with its proposed entry. Examples are masked.")
+    is_saved = models.BooleanField(default=False, help_text="A version of the mapping has the entries.")
+    unexplained = models.PositiveIntegerField(null=True, help_text="Fields without an entry in the saved version.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = TenantQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["organization"], name="mapping_proposals")]
+
+    def __str__(self) -> str:
+        return self.name

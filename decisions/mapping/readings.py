@@ -22,6 +22,7 @@ from decisions.selectors import record_of
 
 MAX_CUSTODY_SAMPLES = 100
 MAX_CUSTODY_BYTES = 4 * 2**20
+_AT_ONCE = 100  # records whose bytes are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +45,31 @@ def read(organization_id: uuid.UUID, record: dict[str, Any], entries: Sequence[E
     return Reading(version, profile.read(record, selectors.table(version) if version else Table([])))
 
 
-def samples(organization_id: uuid.UUID, system_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the newest records of a system in custody, within MAX_CUSTODY_SAMPLES and MAX_CUSTODY_BYTES. Records that
-    cannot be read are left out."""
-    remaining = MAX_CUSTODY_BYTES
+def samples(
+    organization_id: uuid.UUID,
+    system_name: str,
+    limit: int = MAX_CUSTODY_SAMPLES,
+    max_bytes: int = MAX_CUSTODY_BYTES,
+) -> Iterator[dict[str, Any]]:
+    """Yield the newest records of a system in custody, at most `limit` with `max_bytes` in all. Records that cannot be
+    read are left out."""
     rows = Decision.objects.for_organization(organization_id).filter(kind=records.KIND, system_name=system_name)
-    for row in rows.select_related("record").order_by("-received_at", "-record")[:MAX_CUSTODY_SAMPLES]:
-        try:
-            payload = custody.opened(record_of(row)).payload
-        except DomainError:
-            continue
-        remaining -= len(payload)
-        if remaining < 0:
+    newest = rows.select_related("record").order_by("-received_at", "-record")
+    remaining = max_bytes
+    for start in range(0, limit, _AT_ONCE):
+        chunk = list(newest[start : min(start + _AT_ONCE, limit)])
+        read = custody.read_ahead([row.record for row in chunk])
+        for row in chunk:
+            try:
+                payload = custody.opened(record_of(row), read).payload
+            except DomainError:
+                continue
+            remaining -= len(payload)
+            if remaining < 0:
+                return
+            yield strict_json.read(payload, number=Decimal)
+        if len(chunk) < _AT_ONCE:
             return
-        yield strict_json.read(payload, number=Decimal)
 
 
 def version_for(organization_id: uuid.UUID, record: dict[str, Any], source: str = "") -> MappingVersion | None:

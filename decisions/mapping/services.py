@@ -19,6 +19,7 @@ from config import db
 from config.errors import DomainError
 from config.http import strict_json
 from decisions.mapping.models import Mapping, MappingVersion
+from decisions.mapping.version_changes import authors
 from decisions.record.meanings import Entry
 
 
@@ -76,18 +77,19 @@ def confirm(*, caller: Caller, mapping: Mapping, number: int) -> MappingVersion:
 
     Raises:
         NewerVersion: the version is not the newest.
-        OwnMapping: the caller wrote it, and another member could confirm it.
+        OwnMapping: the caller wrote some of it, and another member could confirm it.
     """
     with transaction.atomic():
         db.lock(f"mappings of {caller.organization_id}")
-        version = mapping.versions.latest("number")
+        versions = list(mapping.versions.order_by("number"))
+        version = versions[-1]
         if version.number != number:
             raise NewerVersion
         if version.confirmed_at:
             return version
-        version.is_confirmed_alone = _is_author(caller.actor, version)
-        if version.is_confirmed_alone and caller.member_id is not None and _has_others(caller):
+        if reason_against_confirming(caller, versions):
             raise OwnMapping
+        version.is_confirmed_alone = any(_is_author(caller.actor, writer) for writer in _writers(versions))
         version.confirmed_at = timezone.now()
         version.confirmed_by = str(caller.actor)
         version.save(update_fields=["confirmed_at", "confirmed_by", "is_confirmed_alone"])
@@ -116,6 +118,25 @@ def _add_version(caller: Caller, mapping: Mapping, entries: Sequence[Entry]) -> 
     return version
 
 
+def reason_against_confirming(caller: Caller, versions: Sequence[MappingVersion]) -> str:
+    """Return why a caller may not confirm the last version, or "". A member who wrote some of what it changes may, if
+    every other member who could confirm it wrote some of it too.
+
+    Args:
+        versions: all versions of the mapping, in order.
+    """
+    writers = _writers(versions)
+    is_own = caller.member_id is not None and any(_is_author(caller.actor, writer) for writer in writers)
+    return OwnMapping.sentence if is_own and _has_others(caller, writers) else ""
+
+
+def _writers(versions: Sequence[MappingVersion]) -> list[MappingVersion]:
+    """Return the last version, and those that wrote entries in which it differs from the confirmed one."""
+    confirmed = max((version.number for version in versions if version.confirmed_at), default=0)
+    newer = {version.number: version for version in authors(versions).values() if version.number > confirmed}
+    return [*({versions[-1].number: versions[-1]} | newer).values()]
+
+
 def _is_author(actor: Actor, version: MappingVersion) -> bool:
     """Whether an actor, or the person behind it, wrote a version."""
     if (actor.kind, actor.id) == (version.author_kind, version.author_id):
@@ -123,10 +144,14 @@ def _is_author(actor: Actor, version: MappingVersion) -> bool:
     return bool(version.author_mail) and accounts.person_behind(actor) == version.author_mail
 
 
-def _has_others(caller: Caller) -> bool:
-    """Whether another member may confirm mappings."""
-    members = Member.objects.for_organization(caller.organization_id).values_list("pk", "role")
-    return any(pk != caller.member_id and allows(Role(role), Permission.MANAGE_NOTICES) for pk, role in members)
+def _has_others(caller: Caller, writers: Sequence[MappingVersion]) -> bool:
+    """Whether a member who wrote none of it may confirm mappings."""
+    members = Member.objects.for_organization(caller.organization_id).values_list("pk", "role", "user__email")
+    mails = {writer.author_mail for writer in writers}
+    return any(
+        pk != caller.member_id and email not in mails and allows(Role(role), Permission.MANAGE_NOTICES)
+        for pk, role, email in members
+    )
 
 
 def _record(verb: str, caller: Caller, version: MappingVersion, **detail: Any) -> None:

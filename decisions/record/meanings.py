@@ -42,8 +42,8 @@ RATES = ("rate", "offer.rate")
 DATES = ("date", "offer.until", "review.until", "received", "completed", "decided", "effective")
 TERMS = ("term", "offer.term")
 TERM_UNITS = ("days", "weeks", "months", "years")
-_TEXTS = ("object", "reason", "factor", "flag", "automation", "human", "condition", "consequence", "missing")
-_NEEDS = {
+TEXTS = ("object", "reason", "factor", "flag", "automation", "human", "condition", "consequence", "missing")
+NEEDS = {
     "label": ("input",),
     "as_": ("profile",),
     "values": ("decision",),
@@ -54,8 +54,8 @@ _NEEDS = {
 }
 """The meanings that need an option."""
 _TAKES = {
-    "values": ("decision", *_TEXTS),
-    "unmapped": _TEXTS,
+    "values": ("decision", *TEXTS),
+    "unmapped": TEXTS,
     "currency": AMOUNTS,
     "scale": (*AMOUNTS, *RATES),
     "epoch": DATES,
@@ -150,7 +150,7 @@ class Entry(_Part):
     @model_validator(mode="after")
     def _fits(self) -> "Entry":
         """Refuse an entry that lacks an option of its meaning, or has one of another meaning."""
-        for option, meanings in _NEEDS.items():
+        for option, meanings in NEEDS.items():
             if self.means in meanings and not getattr(self, option):
                 raise ValueError(f"`{self.means}` needs `{option.strip('_')}`")
         for option in self.model_fields_set & _TAKES.keys():

@@ -26,6 +26,7 @@ TASKS = {
     "custody.tasks.inspect_custody": (60, "storage"),
     "custody.tasks.send_damage_alerts": (60, "mail"),
     "accounts.tasks.seal_audit_trail": (600, "default"),
+    "decisions.tasks.propose_mappings": (60, "default"),
     "retention.tasks.run_daily": (300, "storage"),
     "notices.tasks.deliver_letters": (30, "letters"),
     "notices.tasks.acknowledge_requests": (30, "mail"),

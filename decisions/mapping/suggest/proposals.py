@@ -40,12 +40,14 @@ class Proposal:
         why: the reason for it.
         question: the question that a person answers before they confirm it, or "".
         field: the statistics of the field.
+        codes: the codes that the entry or the question is about.
     """
 
     entry: dict[str, Any] | None
     why: str
     question: str
     field: FieldStatistics
+    codes: tuple[str, ...] = ()
 
 
 def propose(records: Iterable[dict[str, Any]]) -> list[Proposal]:
@@ -79,13 +81,13 @@ class _Field:
                 return proposal
         return self._other()
 
-    def _make(self, means: str, why: str, question: str = "", **options: Any) -> Proposal:
+    def _make(self, means: str, why: str, question: str = "", codes: Iterable[str] = (), **options: Any) -> Proposal:
         label = {"label": self.field.label} if self.field.label else {}
         entry = {"path": self.field.path, "means": means, **label, **options, "source": "proposed", "why": why}
-        return Proposal(entry, why, question, self.field)
+        return Proposal(entry, why, question, self.field, tuple(codes))
 
-    def _ask(self, why: str, question: str) -> Proposal:
-        return Proposal(None, why, question, self.field)
+    def _ask(self, why: str, question: str, codes: Iterable[str] = ()) -> Proposal:
+        return Proposal(None, why, question, self.field, tuple(codes))
 
     def _says(self, group: str, meaning: str) -> bool:
         """Whether any name on the path has a meaning."""
@@ -113,7 +115,9 @@ class _Field:
         unknown = ", ".join(code for code, kind in outcomes.items() if not kind)
         question = f"What do these codes decide: {unknown}?" if unknown else ""
         why = "its name says that it is the decision"
-        return self._make("decision", why, question, values=values) if values else self._ask(why, question)
+        if not values:
+            return self._ask(why, question, outcomes)
+        return self._make("decision", why, question, outcomes, values=values)
 
     def _outcome(self, code: str) -> str | None:
         """Return the outcome that a code or its words spell, or None."""
@@ -177,7 +181,7 @@ class _Field:
                 if f"{self.stem}.text" in self.fields:
                     return self._make("reference", "a code beside a text")
                 codes = ", ".join(self.field.values) or "there are more than 50"
-                return self._ask(why, f"What do these codes mean, in words: {codes}?")
+                return self._ask(why, f"What do these codes mean, in words: {codes}?", self.field.values)
         return None
 
     def _coded(self, means: str, why: str) -> Proposal:
@@ -187,7 +191,7 @@ class _Field:
         missing = [code[:64] for code, by_language in words.items() if not by_language]
         listed = ", ".join([*missing[:_MAX_LISTED], "…"] if len(missing) > _MAX_LISTED else missing)
         question = f"What do these codes mean, in words: {listed}?" if missing else ""
-        return self._make(means, why, question, values=values)
+        return self._make(means, why, question, words, values=values)
 
     def _requested(self) -> Proposal | None:
         """Propose the amount that was asked for."""
