@@ -18,6 +18,7 @@ _LISTS = {
     "missing": "outcome.missing_information",
 }
 _PLACES = {
+    "decision": "outcome.action",
     "object": "events.application.product",
     "object.amount": "events.application.amount_requested",
     "offer.amount": "outcome.counteroffer.amount",
@@ -46,8 +47,9 @@ _PLACES = {
 """The field of each meaning. Amounts, rates and terms append their unit."""
 
 
-_AGAINST = frozenset({"adverse", "negative", "against", "unfavorable", "unfavourable"})
-_FOR = frozenset({"favorable", "favourable", "positive", "for"})
+AGAINST = frozenset({"adverse", "negative", "against", "unfavorable", "unfavourable"})
+FOR = frozenset({"favorable", "favourable", "positive", "for"})
+"""The words of records for the way that a factor counted."""
 
 
 @dataclass(slots=True)
@@ -73,13 +75,13 @@ class Projection:
             case Factor():
                 self._add_factor(value)
             case Quantity():
-                if place := _place(value.origin):
-                    self._put(place + _unit(value.value), _plain(value.value), value.origin)
+                if name := place(value.origin):
+                    self._put(name + _unit(value.value), _plain(value.value), value.origin)
             case Input() if self.language not in value.origin.label:
                 self._note(value.origin, f"a label without words in {self.language}")
             case Text():
-                if (text := self._words(value)) and (place := self._text_place(value.origin)):
-                    self._put(place, text, value.origin)
+                if (text := self._words(value)) and (name := self._text_place(value.origin)):
+                    self._put(name, text, value.origin)
 
     def _add_factor(self, factor: Factor) -> None:
         name = self._words(factor.name)
@@ -88,10 +90,10 @@ class Projection:
         stem = self._next("outcome.principal_factors")
         self._put(f"{stem}.factor", name, factor.origin)
         if factor.measured:
-            self._put(f"{stem}.value", _plain(factor.measured.value), factor.measured.origin)
+            self._put(f"{stem}.value", _measured(factor.measured), factor.measured.origin)
         direction = factor.direction.text.strip().casefold() if factor.direction else ""
-        if factor.direction and direction in _AGAINST | _FOR:
-            word = "adverse" if direction in _AGAINST else "favorable"
+        if factor.direction and direction in AGAINST | FOR:
+            word = "adverse" if direction in AGAINST else "favorable"
             self._put(f"{stem}.direction", word, factor.direction.origin)
 
     def _words(self, text: Text) -> str | None:
@@ -105,7 +107,7 @@ class Projection:
 
     def _text_place(self, origin: Origin) -> str | None:
         listed = _LISTS.get(origin.meaning)
-        return self._next(listed) if listed else _place(origin)
+        return self._next(listed) if listed else place(origin)
 
     def _next(self, path: str) -> str:
         """Return the path of a new item of a list."""
@@ -140,7 +142,8 @@ def project(profile: Profile, language: str) -> Projection:
     return projection
 
 
-def _place(origin: Origin) -> str | None:
+def place(origin: Origin) -> str | None:
+    """Return the field of the published record that a value is, or None if it has none."""
     return origin.profile_path or _PLACES.get(origin.meaning)
 
 
@@ -165,6 +168,10 @@ def _unit(value: AnyQuantity) -> str:
         case Term():
             return f"_{value.unit}"
     return ""
+
+
+def _measured(measured: Quantity | Text) -> Any:
+    return measured.text if isinstance(measured, Text) else _plain(measured.value)
 
 
 def _plain(value: AnyQuantity) -> Any:

@@ -10,11 +10,10 @@ from config.errors import DomainError
 from config.http import strict_json
 from custody import selectors as custody
 from decisions import records
-from decisions.mapping import selectors
+from decisions.mapping import builtin, selectors
 from decisions.mapping.models import MappingVersion
 from decisions.mapping.selection import Identity
 from decisions.models import Decision
-from decisions.record import profile
 from decisions.record.meanings import Entry
 from decisions.record.profile import Profile
 from decisions.record.walk import Table
@@ -40,9 +39,9 @@ def read(organization_id: uuid.UUID, record: dict[str, Any], entries: Sequence[E
         record: the record, with numbers as int or Decimal.
     """
     if entries is not None:
-        return Reading(None, profile.read(record, Table(entries)))
+        return Reading(None, builtin.read(record, Table(entries)).profile)
     version = version_for(organization_id, record)
-    return Reading(version, profile.read(record, selectors.table(version) if version else Table([])))
+    return Reading(version, builtin.read(record, selectors.table(version) if version else None).profile)
 
 
 def samples(

@@ -26,7 +26,7 @@ Meaning = Literal[
     "not_told",
 ]  # fmt: skip
 OutcomeKind = Literal[
-    "approved", "accepted", "granted", "partially_approved", "conditionally_approved", "counteroffer",
+    "approved", "accepted", "granted", "not_denied", "partially_approved", "conditionally_approved", "counteroffer",
     "denied", "rejected", "declined", "reduced", "ended", "not_renewed", "suspended",
     "shortlisted", "not_shortlisted", "passed", "failed", "invalidated",
     "referred", "pending", "waitlisted", "incomplete", "closed_for_incompleteness", "withdrawn",
@@ -55,7 +55,7 @@ NEEDS = {
 """The meanings that need an option."""
 _TAKES = {
     "values": ("decision", *TEXTS),
-    "unmapped": TEXTS,
+    "unmapped": ("decision", *TEXTS),
     "currency": AMOUNTS,
     "scale": (*AMOUNTS, *RATES),
     "epoch": DATES,
@@ -87,7 +87,8 @@ Place = Annotated[str, Field(pattern=r"^([A-Z]{3}|\..+|[a-z_].*)$", max_length=p
 ProfilePath = Annotated[
     str,
     Field(
-        pattern=r"^(decided_at|(subject|system|events|outcome|approval)(\.[A-Za-z_][A-Za-z0-9_]*)+)$", max_length=256
+        pattern=r"^(decided_at|decision_id|(subject|system|events|outcome|approval|reconsiders)(\.[A-Za-z_][A-Za-z0-9_]*)+)$",
+        max_length=256,
     ),
 ]
 Sibling = Annotated[str, Field(pattern=r"^\..+$", max_length=patterns.MAX_PATTERN)]
@@ -151,7 +152,8 @@ class Entry(_Part):
     def _fits(self) -> "Entry":
         """Refuse an entry that lacks an option of its meaning, or has one of another meaning."""
         for option, meanings in NEEDS.items():
-            if self.means in meanings and not getattr(self, option):
+            is_told_as_written = option == "values" and self.unmapped == "as_written"
+            if self.means in meanings and not getattr(self, option) and not is_told_as_written:
                 raise ValueError(f"`{self.means}` needs `{option.strip('_')}`")
         for option in self.model_fields_set & _TAKES.keys():
             if self.means not in _TAKES[option]:

@@ -13,8 +13,7 @@ from config.unicode_forms import normalize
 
 PATHS: Final = ("outcome.action", "outcome.result")
 """The fields of a record that say its outcome."""
-_INSTEAD = ("decision", "determination", "disposition", "verdict")
-INSTEAD: Final = tuple(f"outcome.{name}" for name in (*_INSTEAD, "decision.action", "decision.type"))
+INSTEAD: Final = ("outcome.decision", "outcome.status")
 """The fields that say the outcome in records without an action."""
 _BETWEEN = re.compile(r"[\W_]+")
 _LONGEST = 64

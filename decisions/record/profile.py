@@ -4,7 +4,7 @@ Letters, checks, deadlines and lists know a record by its profile only. Each val
 value as signed, and how it was decoded. Reading depends on record and mapping alone: on no database, clock or language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,7 @@ class Factor:
 
     origin: Origin
     name: Text
-    measured: Quantity | None
+    measured: Quantity | Text | None
     direction: Text | None
 
     @property
@@ -123,15 +123,15 @@ class Profile:
     unknown: list[Unknown] = field(default_factory=list)
 
 
-def read(record: dict[str, Any], table: Table) -> Profile:
+def read(record: dict[str, Any], *tables: Table) -> Profile:
     """Return the profile of a record.
 
     Args:
         record: the record, with numbers as int or Decimal.
-        table: the entries of its mapping.
+        tables: the entries of its mappings. The first that has an entry for a field explains it.
     """
     profile = Profile()
-    for scalar in table.walk(record):
+    for scalar in _first(table.walk(record) for table in tables):
         if scalar.entry is None:
             profile.unmapped.append(scalar)
         elif scalar.entry.means == "not_told":
@@ -146,11 +146,19 @@ def read(record: dict[str, Any], table: Table) -> Profile:
     return profile
 
 
+def _first(walks: Iterable[Iterator[Scalar]]) -> Iterator[Scalar]:
+    """Yield each scalar of the walks through one record, with the first entry that explains it."""
+    for scalars in zip(*walks, strict=True):
+        yield next((scalar for scalar in scalars if scalar.entry), scalars[0])
+
+
 def _value(scalar: Scalar, entry: Entry, record: dict[str, Any]) -> Value:
     """Return what a field says. Raises Unreadable."""
     match entry.means:
         case "decision":
             decoded = values.coded(scalar.value, entry)
+            if decoded is None and entry.unmapped == "as_written":
+                return Text(_origin(scalar, entry, ""), values.plain(scalar.value), {})
             if decoded is None or decoded.outcome is None:
                 raise Unreadable(_NO_WORDS)
             decode = f"told as {decoded.outcome.replace('_', ' ')}"
@@ -192,9 +200,16 @@ def _factor(scalar: Scalar, entry: Entry) -> Factor:
     return Factor(
         name.origin,
         name,
-        Quantity(measured, values.measured(measured.stored, entry.unit)) if measured else None,
+        _measured(measured, entry.unit) if measured else None,
         Text(direction, values.plain(direction.stored), {}) if direction else None,
     )
+
+
+def _measured(origin: Origin, unit: str | None) -> Quantity | Text:
+    """Return what a factor measured. Raises Unreadable."""
+    if isinstance(origin.stored, str):
+        return Text(origin, values.plain(origin.stored), {})
+    return Quantity(origin, values.measured(origin.stored, unit))
 
 
 def _sibling(scalar: Scalar, entry: Entry, place: str | None) -> Origin | None:

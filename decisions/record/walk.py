@@ -11,6 +11,8 @@ from decisions.record.patterns import ANY, Filter, Pattern, Step, general_segmen
 MAX_FILTERS = 20
 EVENT_NAMES = ("name", "event", "type")
 """Keys that name an item of a list `events`. The first that has a text counts."""
+MAX_EVENT_NAME = 256
+"""Characters: the name is in the general path of every field of the event."""
 
 
 class Scalar(NamedTuple):
@@ -98,12 +100,16 @@ class Table:
 
     Of several that match a field, the most specific counts. The first step in which they differ decides: a key comes
     before a filter, a filter before `*`, and `*` before `**`. Between two filters, the earlier entry counts.
+
+    Attributes:
+        meanings: the meanings of the entries.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Raises DuplicatePattern, TooManyFilters."""
         self._root = _Node()
         patterns = [(parse(entry.path), entry) for entry in entries]
+        self.meanings: frozenset[str] = frozenset(entry.means for _, entry in patterns)
         filters = {step.filter for pattern, _ in patterns for step in pattern.steps if step.filter}
         if len(filters) > MAX_FILTERS:
             raise TooManyFilters(f"a mapping has at most {MAX_FILTERS} different filters")
@@ -142,4 +148,5 @@ def _walk(container: Any, path: str, general: str, active: list[_Node], *, is_ev
 
 def _event_name(item: Any) -> str | None:
     names = (item.get(key) for key in EVENT_NAMES) if isinstance(item, dict) else ()
-    return next((name for name in names if isinstance(name, str) and name.strip()), None)
+    fitting = (name for name in names if isinstance(name, str) and name.strip() and len(name) <= MAX_EVENT_NAME)
+    return next(fitting, None)

@@ -102,7 +102,7 @@ class _Field:
         for name in self.names:
             if match := vocabulary.meaning("not_told", name):
                 kind, word = match
-                return self._make("not_told", f"a name has the word {word.strip('*')}", **{"class": kind})
+                return self._make("not_told", f"a name has the word {word}", **{"class": kind})
         return None
 
     def _decision(self) -> Proposal | None:

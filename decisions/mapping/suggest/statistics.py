@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from decisions.record.patterns import MAX_PATTERN
 from decisions.record.walk import Table
 
 MAX_FIELDS = 1000
@@ -107,7 +108,7 @@ def statistics(records: Iterable[dict[str, Any]]) -> dict[str, FieldStatistics]:
         seen: set[str] = set()
         for scalar in table.walk(record):
             known = fields.get(scalar.general)
-            if known is None and len(fields) < MAX_FIELDS:
+            if known is None and len(fields) < MAX_FIELDS and len(scalar.general) <= MAX_PATTERN:
                 known = fields[scalar.general] = FieldStatistics(scalar.general)
             if known:
                 known.add(scalar.value)

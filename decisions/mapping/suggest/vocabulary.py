@@ -25,17 +25,17 @@ def words(name: str) -> list[str]:
 
 
 def meaning(group: str, name_words: list[str]) -> tuple[str, str] | None:
-    """Return the first meaning of a group that the words of a name have, and the word that says so."""
-    for name, entries in vocabulary()[group].items():
-        for entry in entries:
-            if _contains(name_words, entry.split(" ")):
-                return name, entry
+    """Return the first meaning of a group that the words of a name have, and the words that say so."""
+    text = " ".join(name_words)
+    for name, pattern in _patterns(group).items():
+        if match := pattern.search(text):
+            return name, match[0]
     return None
 
 
 def has(group: str, name: str, name_words: list[str]) -> bool:
     """Whether the words of a name have one meaning of a group."""
-    return any(_contains(name_words, entry.split(" ")) for entry in vocabulary()[group][name])
+    return _patterns(group)[name].search(" ".join(name_words)) is not None
 
 
 def outcome_of(code: str) -> str | None:
@@ -46,11 +46,13 @@ def outcome_of(code: str) -> str | None:
     return next((kind for kind, codes in vocabulary()["outcomes"].items() if spelling in codes), None)
 
 
-def _contains(name_words: list[str], entry: list[str]) -> bool:
-    """Whether the words of an entry follow one another in a name. `*` at a word's end means any letters."""
-    ends = len(name_words) - len(entry) + 1
-    return any(all(map(_fits, name_words[at : at + len(entry)], entry)) for at in range(ends))
+@cache
+def _patterns(group: str) -> dict[str, re.Pattern[str]]:
+    """Return a pattern for each meaning of a group. `*` at the end of an entry means any letters."""
+    # linear: entries are literal but for `\S*` at the end of a word, and a name has at most _MAX_NAME characters
+    return {name: re.compile(_pattern(entries)) for name, entries in vocabulary()[group].items()}
 
 
-def _fits(word: str, entry: str) -> bool:
-    return word.startswith(entry[:-1]) if entry.endswith("*") else word == entry
+def _pattern(entries: list[str]) -> str:
+    words = (re.escape(entry).replace(r"\*", r"\S*") for entry in entries)
+    return rf"(?<!\S)(?:{'|'.join(words)})(?!\S)"
