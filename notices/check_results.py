@@ -3,15 +3,34 @@
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import TypeAdapter
 
+from decisions.mapping.builtin import Proposal
 from notices import checklist, deadlines, untold, warnings
 from notices.checklist import Case, Citation, ElementResult, Revision
 from notices.deadlines import Deadline
 from notices.readability import Readabilities, readability_of
 from notices.untold import Untold
 from notices.warnings import ApprovalWarning
+
+MAX_PROPOSALS = 100
+"""Proposals that an answer or a page shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposed entry of a mapping, with the question that a person answers before confirming it."""
+
+    path: str
+    entry: dict[str, Any] | None
+    why: str
+    question: str
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> "Proposed":
+        return cls(proposal.field.path, proposal.entry, proposal.why, proposal.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +42,8 @@ class CheckResult:
     problems: list[str]
     warnings: list[ApprovalWarning]
     untold: list[Untold]
+    proposals: list[Proposed]
+    """What the fields that no one has explained could mean."""
     deadlines: list[Deadline]
     """Deadlines of the pack, soonest first."""
     readability: Readabilities
@@ -43,6 +64,7 @@ def check(case: Case, revision: Revision, *, is_open: bool = True) -> CheckResul
         problems=[*checklist.problems(case, revision, items, left_out), *warnings.problems(case.pack, listed)],
         warnings=listed,
         untold=left_out[: untold.MOST],
+        proposals=[Proposed.of(item) for item in case.facts.proposals[:MAX_PROPOSALS]] if is_open else [],
         deadlines=deadlines.compute(case.pack, case.facts, received_at=case.received_at),
         readability=readability_of(content, case.pack, str(content["language"])),
     )

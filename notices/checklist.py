@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from config.visible_text import is_visible
 from decisions.record import outcomes
-from notices import deadlines, drafting, unit_conflicts, untold
+from notices import deadlines, drafting, untold
 from notices.content_limits import MAX_CITED, TooMuch
 from notices.deadlines import Deadline
 from notices.drafting import Redaction, Withholding
@@ -265,7 +264,6 @@ def all_problems(
     yield from _source_problems(case, revision)
     yield from _flag_problems(case)
     yield from _untold_problems(untold_fields(case, revision.content) if left_out is None else left_out)
-    yield from _unit_problems(case)
     yield from _unexplained_problems(case, revision.content)
     if case.earlier_version:
         sentence = (
@@ -299,16 +297,6 @@ def _untold_problems(left_out: Sequence[Untold]) -> Iterator[Problem]:
     if len(parts) > _MAX_UNTOLD:
         sentence = f"No statement tells {len(parts) - _MAX_UNTOLD} more reasons, conditions and terms of the record."
         yield Problem(sentence, kind="untold_part")
-
-
-def _unit_problems(case: Case) -> Iterator[Problem]:
-    for each in islice(unit_conflicts.find(case.facts, case.redaction), _MAX_UNTOLD):
-        sentence = (
-            f"The record's {_short(each.factor)} is in {each.named} by its name or text, and {_short(each.source)} in "
-            f"{each.measured}: send the record again under another decision_id with the unit that is right, or "
-            "withhold it in the phrasebook."
-        )
-        yield Problem(sentence, kind="unit_conflict")
 
 
 def _unexplained_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:

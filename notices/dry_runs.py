@@ -20,7 +20,7 @@ def lacking(organization_id: uuid.UUID, payload: bytes) -> Iterator[RecordWarnin
     sender = selectors.sender_of(Organization.objects.get(pk=organization_id))
     pack = packs()[selectors.settings_of(organization_id).default_pack]
     try:
-        preview = previews.preview(Facts(payload), pack, sender)
+        preview = previews.preview(selectors.mapped(organization_id, Facts(payload)), pack, sender)
     except DomainError as error:
         yield RecordWarning(_KIND, "", error.sentence)
         return

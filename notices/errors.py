@@ -1,5 +1,8 @@
 """Refusals of the services and selectors of notices. A class without a sentence gets one where it is raised."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from config.errors import DomainError, Fault
 
 
@@ -35,9 +38,18 @@ class OtherRecipient(DomainError):
 
 
 class NotApprovable(DomainError):
-    """The notice lacks something, or was written under an earlier version of its pack."""
+    """The notice lacks something, or was written under an earlier version of its pack.
+
+    Args:
+        proposals: entries of a mapping, ready to be sent, for the fields that no one has explained.
+    """
 
     code = "not_approvable"
+
+    def __init__(self, sentence: str, proposals: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(sentence)
+        if proposals:
+            self.members = {"proposals": proposals}
 
 
 class Unacknowledged(DomainError):

@@ -4,15 +4,12 @@ Packs, drafts and checks see the record in its published form, by the names of t
 Statements cite the fields of the signed record.
 """
 
-from collections.abc import Iterator
-
-from decisions.mapping import selectors
+from decisions.mapping import builtin, selectors
+from decisions.mapping.builtin import RecordReading
 from decisions.mapping.models import MappingVersion
 from decisions.mapping.projection import Projection, project
-from decisions.record import profile
-from decisions.record.profile import Decision, Input, Profile, Unknown
-from notices.localization.sentences import clean, finish_sentence
-from notices.record_paths import Fact, Facts, Scalar, Statement
+from decisions.record.profile import Unknown
+from notices.record_paths import Fact, Facts, Scalar
 
 
 class MappedFacts(Facts):
@@ -24,20 +21,20 @@ class MappedFacts(Facts):
     """
 
     def __init__(
-        self, signed: Facts, version: MappingVersion, language: str = "en", known: Profile | None = None
+        self, signed: Facts, version: MappingVersion, language: str = "en", known: RecordReading | None = None
     ) -> None:
         """
         Args:
             signed: the record as it was signed.
             language: the language of the words for codes.
-            known: the profile of the record, if it was read already.
+            known: the reading of the record, if it was read already.
         """
         self.version, self._signed = version, signed
-        self._profile = known or profile.read(signed.document, selectors.table(version))
-        self._decodes = {value.origin.path: value.origin.decode for value in self._profile.values}
-        self._labels = {value.origin.path: value.origin.label for value in self._profile.values}
-        self._withheld = {field.path for field in self._profile.withheld}
-        self._projection: Projection = project(self._profile, language)
+        self.reading = known or builtin.read(signed.document, selectors.table(version))
+        self._decodes = {value.origin.path: value.origin.decode for value in self.profile.values}
+        self._labels = {value.origin.path: value.origin.label for value in self.profile.values}
+        self._withheld = {field.path for field in self.profile.withheld}
+        self._projection: Projection = project(self.profile, language)
         self._published = {path: name for name, path in self._projection.sources.items()}
         super().__init__(b"", self._projection.document, sealed_digest=signed.sealed_digest)
 
@@ -45,7 +42,7 @@ class MappedFacts(Facts):
         """Return the same record with the words of another language."""
         if language == self._projection.language:
             return self
-        return MappedFacts(self._signed, self.version, language, self._profile)
+        return MappedFacts(self._signed, self.version, language, self.reading)
 
     def find(self, source: str) -> Fact:
         """Return the decoded field that a statement cites by its path in the signed record. Raises NoSuchField."""
@@ -72,37 +69,9 @@ class MappedFacts(Facts):
     def is_withheld(self, source: str) -> bool:
         return source in self._withheld
 
-    def declared(self, sections: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
-        """Return the drafted statements, which cite signed fields. The mapping's words for a decision and its kinds of
-        information replace those of the draft."""
-        cited = {
-            name: [{**item, "source": self.signed(item["source"])} for item in items]
-            for name, items in sections.items()
-        }
-        words = {path: finish_sentence(text) for path, text in self._decisions()}
-        for item in cited["decision_summary"]:
-            item["statement"] = words.get(item["source"], item["statement"])
-        cited["inputs_used"] = self._inputs() or cited["inputs_used"]
-        return cited
-
-    def _decisions(self) -> Iterator[tuple[str, str]]:
-        for value in self._profile.values:
-            if isinstance(value, Decision) and (text := value.words.get(self._projection.language)):
-                yield value.origin.path, text
-
-    def _inputs(self) -> list[Statement]:
-        """Return a statement for each kind of information, about its first field, or for each field told by value."""
-        statements: dict[str, Statement] = {}
-        for value in self._profile.values:
-            label = value.origin.label.get(self._projection.language) if isinstance(value, Input) else None
-            if isinstance(value, Input) and label:
-                text = label if value.value is None else f"{label}: {clean(value.value)}"
-                statements.setdefault(text, {"statement": finish_sentence(text), "source": value.origin.path})
-        return list(statements.values())
+    def signed_fact(self, path: str) -> Fact:
+        return self._signed.find(path)
 
     @property
-    def unexplained(self) -> list[Unknown]:
-        """The fields below `outcome` that no one has explained, and codes without words."""
-        below = [scalar for scalar in self._profile.unmapped if scalar.path.startswith("outcome.")]
-        unmapped = [Unknown(scalar.path, scalar.general, "a field that no one has explained yet") for scalar in below]
-        return [*self._profile.unknown, *self._projection.gaps, *unmapped]
+    def _unreadable(self) -> list[Unknown]:
+        return [*self.profile.unknown, *self._projection.gaps]

@@ -53,11 +53,15 @@ def _letter_digest(notice: Notice) -> str | None:
         return None
 
 
+_LISTS = ("elements", "citations", "warnings", "untold", "proposals", "deadlines")
+"""The lists of a check, empty of a record that cannot be read."""
+
+
 def _against_the_record(notice: Notice, revision: NoticeRevision) -> dict[str, Any]:
     try:
         result = stored_checks.check(notice, revision)
     except DomainError as error:
-        nothing: dict[str, Any] = {name: [] for name in ("elements", "citations", "warnings", "untold", "deadlines")}
+        nothing: dict[str, Any] = {name: [] for name in _LISTS}
         own = readability_of(revision.content, selectors.pack_of(notice), notice.language)
         unread = {"deadline": None, "problems": [error.sentence], "fault": error.sentence}
         return {**nothing, **unread, "readability": _readability(own)}
@@ -73,6 +77,7 @@ def _checks(pack: Pack, result: CheckResult, due: list[Deadline]) -> dict[str, A
         "problems": result.problems,
         "warnings": [warning.as_json() for warning in result.warnings],
         "untold": [_untold(pack, field) for field in result.untold],
+        "proposals": [asdict(proposal) for proposal in result.proposals],
         "deadline": shown[0] if shown else None,
         "deadlines": shown,
         "fault": None,

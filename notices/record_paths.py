@@ -6,24 +6,32 @@ They are those of field proofs, and beside them those by the names of list items
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from config.http import strict_json
 from custody.sealing.field_paths import NoSuchField, key_in, keys, require_short_paths, segment
+from decisions.mapping import builtin
+from decisions.mapping.builtin import Proposal, RecordReading
 from decisions.record import outcomes
-from decisions.record.profile import Unknown
+from decisions.record.profile import Profile, Text, Unknown, Value
+from decisions.record.walk import EVENT_NAMES
 from notices import shapes
 
 __all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
 
 MOST_SOURCE = 4096
 """Characters of a path that can be cited."""
-NAMES_OF_EVENTS = ("name", "event", "event_name", "eventName", "event_type", "eventType", "type", "kind")
+NAMES_OF_EVENTS = EVENT_NAMES
 """Fields in which events of a list say what they are, the first that is there."""
 _MOST_STEPS = 5
 """Of a path that is looked up step by step, each of which is kept."""
 Scalar = str | int | Decimal | bool | None
-Statement = dict[str, str]
+
+
+def is_as_written(value: Value) -> bool:
+    """Whether a value is a decision in a word that no one has explained."""
+    return isinstance(value, Text) and value.origin.meaning == "decision"
 
 
 class Fact(NamedTuple):
@@ -140,6 +148,20 @@ class Facts:
             raise NoSuchField(source)
         return fact
 
+    @cached_property
+    def profile(self) -> Profile:
+        """The values that a letter may tell, as the record's mapping or else the published profile declares them."""
+        return self.reading.profile
+
+    @cached_property
+    def reading(self) -> RecordReading:
+        """The reading of the record by its mapping and the published profile."""
+        return builtin.read(self.document)
+
+    def signed_fact(self, path: str) -> Fact:
+        """Return the field of the signed record at a path. Raises NoSuchField."""
+        return self.find(path)
+
     def signed(self, path: str) -> str:
         """Return the path of a field in the signed record."""
         return path
@@ -165,14 +187,23 @@ class Facts:
         """Return the name that a mapping gives a cited field, or ""."""
         return ""
 
-    def declared(self, sections: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
-        """Return the drafted statements with the sources and words that a mapping declares."""
-        return sections
-
     @property
     def unexplained(self) -> list[Unknown]:
-        """The fields that the record's mapping does not explain. A record without a mapping has none."""
-        return []
+        """The fields of the outcome that neither a mapping nor the published profile explains."""
+        below = [scalar for scalar in self.profile.unmapped if scalar.path.startswith("outcome.")]
+        unmapped = [Unknown(scalar.path, scalar.general, "a field that no one has explained yet") for scalar in below]
+        written = [value.origin.path for value in self.profile.values if is_as_written(value)]
+        words = [Unknown(path, path, "a code that no one has explained yet") for path in written]
+        return [*self._unreadable, *words, *unmapped]
+
+    @property
+    def proposals(self) -> list[Proposal]:
+        """What the fields without an explanation could mean."""
+        return self.reading.proposals
+
+    @property
+    def _unreadable(self) -> list[Unknown]:
+        return [field for field in self.profile.unknown if field.path.startswith("outcome.")]
 
     def real(self, path: str) -> str:
         """A path in the record's own spelling; where there is nothing, as it stands."""

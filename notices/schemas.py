@@ -288,6 +288,15 @@ class UntoldOut(Answer):
     blocks: bool
 
 
+class ProposedOut(Answer):
+    """A field that no one has explained. `entry` is ready for a mapping; null where only a person can say it."""
+
+    path: str
+    entry: dict[str, Any] | None
+    why: str
+    question: str
+
+
 class DeadlineOut(Answer):
     clock: str
     pack: str
@@ -338,6 +347,7 @@ class Checked(Answer):
     problems: list[str]
     warnings: list[WarningOut]
     untold: list[UntoldOut]
+    proposals: list[ProposedOut]
     deadline: DeadlineOut | None
     deadlines: list[DeadlineOut]
     fault: str | None

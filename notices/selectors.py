@@ -77,6 +77,12 @@ def mapping_for(decision: Decision, signed: Facts) -> MappingVersion | None:
     return readings.version_for(decision.organization_id, signed.document, decision.source)
 
 
+def mapped(organization_id: uuid.UUID, signed: Facts) -> Facts:
+    """Return a record that is not in custody as the mapping of its system reads it."""
+    version = readings.version_for(organization_id, signed.document)
+    return MappedFacts(signed, version) if version else signed
+
+
 def settings_of(organization_id: uuid.UUID) -> NoticeSettings:
     """Return the organization's notice settings, or the defaults."""
     row = db.only(NoticeSettings.objects.for_organization(organization_id))

@@ -30,9 +30,9 @@ _BOUNDS = ("MOST_", "LONGEST_", "LEAST_", "ENOUGH_")
 _PAGES = (".md", ".html")
 _EXEMPT = ("tests/english.py", "tests/config/test_english.py", "tests/corpus/", "docs/packs/")  # they quote
 _DELETED_LATER = (
-    *(f"notices/{room}/" for room in ("drafting", "localization", "sensitive", "warnings", "wording")),
-    *(f"notices/{room}.py" for room in ("checklist", "fitting", "kinds", "outcome_parts", "previews")),
-    *(f"notices/{room}.py" for room in ("readability", "record_paths", "shapes", "unit_conflicts", "untold")),
+    *(f"notices/{room}/" for room in ("localization", "sensitive", "warnings", "wording")),
+    *(f"notices/{room}.py" for room in ("checklist", "fitting", "kinds", "previews")),
+    *(f"notices/{room}.py" for room in ("readability", "record_paths", "shapes")),
     "notices/packs/automation.py",
 )
 """Rooms that guess what a field means. Declared mappings replace them, and empty this list."""

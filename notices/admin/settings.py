@@ -20,7 +20,6 @@ from notices.deadlines import OCCURRENCES
 from notices.forms import SettingsForm
 from notices.models import NoticeSettings
 from notices.packs import Pack, packs
-from notices.sensitive import default_list
 
 _LOOSENS = gettext_lazy(
     "Not loosened yet: %(guard)s. This safeguard ends at %(time)s unless an owner keeps it. Every owner gets an email."
@@ -77,7 +76,6 @@ class NoticeSettingsAdmin(ReadOnlyAdmin):
             reason=reason,
             against_guards="" if reason else against_guards,
             waiting=waiting,
-            default_list=default_list(),
         )
 
     def cancel(self, request: HttpRequest, guard: str) -> HttpResponse:

@@ -1,6 +1,6 @@
-"""Drafting: the same record, pack, language and phrasebook always give the same content, and no model is asked.
+"""Drafting: the same record, mapping, pack, language and phrasebook always give the same content.
 
-A statement is one sentence with one source that resolves in the record. What the record does not say is not said.
+A statement is one sentence with one source that resolves in the record. A draft says what the record's profile says.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,11 @@ from typing import Any, Final
 from notices.content_limits import Statement
 from notices.deadlines import decided_on
 from notices.drafting.how_to_request import how_to_request
-from notices.drafting.measures import Measures
 from notices.drafting.phrases import FieldPhrases, Withholding
-from notices.drafting.redaction import Redaction, redaction_of
-from notices.drafting.selection import Selection
-from notices.drafting.statements import statements
-from notices.drafting.writer import StatementWriter
+from notices.drafting.redaction import Redaction, redaction_by, redaction_of
+from notices.drafting.sections import Selection
+from notices.drafting.sentences import Sentences
+from notices.drafting.writing import statements
 from notices.localization import catalog
 from notices.packs import Pack, fill, flags
 from notices.phrasebook import Phrase, Phrasebook
@@ -42,20 +41,25 @@ RIGHTS: Final = (
     "how_to_request_review",
     "deadline_note",
 )
-"""What tells of rights: a decision from before they were there has none of it from its pack."""
+"""The fields of a content about rights. For a decision from before a law gave them, its pack leaves them empty."""
 _WHY_NOT = "outcome.review.not_commercially_reasonable"
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
+    """The first content of a notice.
+
+    Attributes:
+        content: the twelve content fields, as the contract names them.
+        withheld: the paths of the values that it withholds.
+        phrases: the phrases that it uses.
+        redaction: as `redaction_of` returns it for the record.
+    """
+
     content: dict[str, Any]
-    """The twelve content fields of a notice, as the contract names them."""
     withheld: tuple[str, ...]
-    """The paths of what was kept out."""
     phrases: tuple[Phrase, ...]
-    """Those that had a part in it."""
     redaction: Redaction
-    """As `redaction_of` the record finds it."""
 
 
 def draft(
@@ -67,23 +71,22 @@ def draft(
     *,
     received_at: datetime | None = None,
 ) -> Draft:
-    """What a notice says about a record.
+    """Return what a notice says about a record.
 
     Args:
-        placeholders: the organization's names and addresses, for the pack's texts; what the record says comes first.
-            One that is missing stays in braces, where the checklist finds it.
-        received_at: when the service received the record; None while it has not.
+        placeholders: the organization's names and addresses for the pack's texts. The record's come first. A
+            placeholder without a value stays in braces, where the checklist finds it.
+        received_at: when the service received the record, or None.
 
     Raises:
         TooMuch: the record says more than a notice holds.
     """
     text, facts = pack.text(language), facts.in_language(language)
     phrases = FieldPhrases(phrasebook, pack.bases)
-    measures = Measures()
-    writer = StatementWriter(facts, catalog(language, pack.locales.get(language, "")), phrases, measures)
-    selection = Selection(facts, pack, phrases, measures)
-    sections, withheld = statements(selection, writer)
-    sections = facts.declared(sections)
+    sentences = Sentences(catalog(language, pack.locales.get(language, "")), phrases, facts.get)
+    selection = Selection(facts, pack, sentences.has_words)
+    sections, withheld = statements(facts, selection, sentences, phrases)
+    redaction = redaction_by(selection, facts, phrases)
     values = pack.values(facts.get, placeholders)
     day = decided_on(facts, received_at or datetime.now(UTC))
     has_rights = pack.scope.gives_rights(day)
@@ -97,7 +100,7 @@ def draft(
         "title": filled(pack.title_for(language, facts.get)),
         **sections,
         "how_to_request_inputs": filled(text.how_to_request_inputs) if has_rights else "",
-        "rights": [filled(right) for right in [*rights, *([text.withheld] if withheld else [])]],
+        "rights": [filled(right) for right in [*rights, *([text.withheld] if redaction.leaves_out else [])]],
         "human_review_available": review is True,
         "how_to_request_review": {
             True: how_to_request(facts, phrases, text.how_to_request_review, values),
@@ -108,24 +111,24 @@ def draft(
         "framework": pack.framework_for(language, facts.get, day),
         "language": language,
     }
-    return Draft(content, withheld, tuple(phrases.used.values()), Redaction(bool(withheld), phrases, selection))
+    return Draft(content, withheld, tuple(phrases.used.values()), redaction)
 
 
 def language_of(facts: Facts, pack: Pack, *wishes: object) -> str:
-    """The language a first draft is written in: the pack's that fits the first wish it can, else the person's in the
-    record, or else the pack's first. What is no text is no wish."""
-    known = [*wishes, facts.get("subject.language")]
-    return pack.language_for(*[each for each in known if isinstance(each, str)])
+    """Return the language of a first draft: the pack's for the first wish that it can meet, else for the person's
+    language in the record, else the pack's first. A wish that is not a text is ignored."""
+    wishes = (*wishes, facts.get("subject.language"))
+    return pack.language_for(*[wish for wish in wishes if isinstance(wish, str)])
 
 
 def readers_language(facts: Facts, recipient: Mapping[str, Any]) -> str:
-    """The language that the person reads, "" where neither the recipient nor the record says so."""
+    """Return the language that the person reads, as the recipient or the record says, or ""."""
     wishes = (recipient.get("language"), facts.get("subject.language"))
     return next((wish for wish in wishes if isinstance(wish, str) and wish.strip()), "")
 
 
 def review_available(facts: Facts, pack: Pack, day: date) -> bool | None:
-    """Whether a person reviews a decision of that day if asked to; None where neither law nor record says so."""
+    """Whether a person reviews a decision of that day on request, or None if neither law nor record says so."""
     why_not = facts.get(_WHY_NOT)
     if why_not and flags.is_readable(_WHY_NOT, why_not):
         return False

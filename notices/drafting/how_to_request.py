@@ -24,10 +24,11 @@ def how_to_request(facts: Facts, phrases: FieldPhrases, template: str, values: M
     """
     if how := _told(facts, phrases, _HOW):
         sentences = split_sentences(template)
-        told = (
-            finish_sentence(isolate(how)) if f"{{{_CONTACT}}}" in each else fill(each, values) for each in sentences
+        filled = (
+            finish_sentence(isolate(how)) if f"{{{_CONTACT}}}" in sentence else fill(sentence, values)
+            for sentence in sentences
         )
-        return " ".join(told)
+        return " ".join(filled)
     to_whom = _told(facts, phrases, _TO_WHOM)
     return fill(template, {**values, _CONTACT: isolate(to_whom)} if to_whom else values)
 
@@ -39,7 +40,7 @@ def _told(facts: Facts, phrases: FieldPhrases, names: tuple[str, ...]) -> str:
             fact = facts.at(f"{about}.{name}")
         except NoSuchField:
             continue
-        said = one_line(fact.value) if isinstance(fact.value, str) else ""
-        if said and set(said).isdisjoint("{}") and not phrases.withhold(fact):
-            return said
+        text = one_line(fact.value) if isinstance(fact.value, str) else ""
+        if text and set(text).isdisjoint("{}") and not phrases.withhold(fact):
+            return text
     return ""

@@ -42,6 +42,11 @@ class Section:
     items: list[Line]
     paragraphs: list[Line]
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its sentences follow one another in a paragraph, rather than each on a line."""
+        return self.name in ("decision_summary", "role_of_automated_system")
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:

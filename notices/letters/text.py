@@ -36,7 +36,9 @@ def _head(letter: Letter, outline: Outline) -> Iterator[str]:
 def _body(outline: Outline) -> Iterator[str]:
     for section in outline.sections:
         yield _heading(section.heading, "-")
-        if section.items:
+        if section.is_running and section.items:
+            yield _wrapped(" ".join(_cited(line, space="\N{NO-BREAK SPACE}") for line in section.items))
+        elif section.items:
             yield "\n".join(_wrapped(_cited(line), "- ") for line in section.items)
         yield from (_wrapped(line.text) for line in section.paragraphs)
 
@@ -68,8 +70,8 @@ def _heading(text: str, underline: str) -> str:
     return f"{wrapped}\n{underline * max(map(len, wrapped.splitlines()))}"
 
 
-def _cited(line: Line) -> str:
-    return f"{line.text} [{line.source}]" if line.source else line.text
+def _cited(line: Line, space: str = " ") -> str:
+    return f"{line.text}{space}[{line.source}]" if line.source else line.text
 
 
 def _wrapped(text: str, bullet: str = "") -> str:

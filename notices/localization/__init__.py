@@ -19,7 +19,7 @@ from notices.localization.sentences import isolate
 from notices.packs import base_language
 from notices.record_paths import Scalar
 
-__all__ = ["LONGEST_TEXT", "NO_MEASURE", "Catalog", "FieldText", "Measure", "catalog", "humanise", "spell_out"]
+__all__ = ["LONGEST_TEXT", "Catalog", "FieldText", "catalog", "humanise", "spell_out"]
 
 _DIRECTORY = Path(__file__).parent
 LONGEST_TEXT = 2000
@@ -43,29 +43,6 @@ class FieldText(NamedTuple):
 
     label: str
     value: str
-    is_event_date: bool = False
-    """The label is something that happened, and the value the day: `received`."""
-
-
-class Measure(NamedTuple):
-    """What a number is, by another field than its own."""
-
-    currency: str = ""
-    unit: str = ""
-    """As babel names it."""
-    suffix: str = ""
-    """A unit that babel does not know, as the record spells it."""
-    is_minor: bool = False
-    """Whether the amount is in the currency's smallest unit."""
-
-    def of(self, name: FieldName) -> FieldName:
-        """A name with this measure instead of its own, if there is one."""
-        stem = name.stem if name.is_minor else name.words
-        own = self._replace(is_minor=self.is_minor or name.is_minor)._asdict()
-        return name._replace(stem=stem, **own) if any(self) else name
-
-
-NO_MEASURE = Measure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +53,6 @@ class Catalog:
     messages: Mapping[str, str]
     subjects: Mapping[str, str]
     """What was decided about, by the name of an event; `other` is for all others."""
-    event_dates: Mapping[str, str]
-    """For things that happened on a day, by what happened; `other` likewise."""
     fields: Mapping[str, str]
     """For fields of the record profile and those that packs ask for, by path."""
     fields_if_automated: Mapping[str, str]
@@ -106,13 +81,9 @@ class Catalog:
         """A label as this language begins one: German does with a capital, as most are nouns."""
         return label[:1].upper() + label[1:] if self.locale.language == "de" else label
 
-    def field_text(self, name: str, value: Scalar, measure: Measure = NO_MEASURE) -> FieldText:
-        """A field's label, and its value as people of this language write it.
-
-        Args:
-            measure: what the fields beside this one say that its number is. It goes before what the name says.
-        """
-        text = self._field_text(measure.of(parse_name(name)), value)
+    def field_text(self, name: str, value: Scalar) -> FieldText:
+        """Return a field's label, and its value as people of this language write it."""
+        text = self._field_text(parse_name(name), value)
         return text._replace(label=self._written_out(text.label)) if is_machine_name(name) else text
 
     def label(self, name: str) -> str:
@@ -128,7 +99,7 @@ class Catalog:
             return self._number(parsed, value)
         day = values.parse_day(value)
         if day:
-            return FieldText(parsed.stem, self.format_date(day), parsed.is_moment and " " not in parsed.stem)
+            return FieldText(parsed.stem, self.format_date(day))
         amount = values.parse_amount(value.strip()) if parsed.currency else None
         if amount is not None:
             return self._number(parsed, amount)
@@ -188,8 +159,8 @@ class Catalog:
             amount = values.of_minor_units(number, name.currency) if name.is_minor else number
             return FieldText(name.stem, values.format_money(amount, name.currency, self.locale))
         quantity = values.format_quantity(number, name.unit, self.locale) if name.unit else None
-        if not (name.unit or name.suffix) and (percent := name.percent(number)) is not None:
-            quantity = values.format_quantity(percent, "concentr-percent", self.locale)
+        if not (name.unit or name.suffix) and name.is_percent:
+            quantity = values.format_quantity(number, "concentr-percent", self.locale)
         if name.suffix:
             quantity = f"{values.format_number(number, self.locale, identifies=False)} {name.suffix}"
         if quantity:

@@ -1,9 +1,8 @@
 """What the name of a field says: its words, and what its value is measured in."""
 
 import re
-from decimal import Decimal
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from babel import Locale
 
@@ -90,12 +89,6 @@ _IDENTIFYING |= {"lat", "latitude", "lng", "lon", "longitude"}
 
 # `_percent` at the end of a name is a unit.
 _SAYS_PERCENT = {"pct", "percent", "percentage", "pourcentage", "prozent"}
-_PERCENTAGES = {"apr", "aprc", "apy", "taeg"}
-SHARES = frozenset({"cltv", "dti", "ltv", "pti"})
-"""Ratios that are written as a share or in percent: 0.46 is 46 percent, and so is 46."""
-_OF_SHARES = SHARES | {"limit", "max", "maximum", "min", "minimum", "ratio", "threshold"}
-_LARGEST_SHARE: Final = 2
-_LEAST_PERCENT: Final = 5
 
 
 class FieldName(NamedTuple):
@@ -111,17 +104,11 @@ class FieldName(NamedTuple):
     """A unit that babel does not know."""
     is_minor: bool = False
     """Whether the amount is in the currency's smallest unit, as cents are."""
-    is_moment: bool = False
-    """Whether a date here is when something happened: the name ends with "at" or "on"."""
 
-    def percent(self, number: int | Decimal) -> int | Decimal | None:
-        """The percent that a number here is, where the name says so and the number leaves no doubt."""
-        words = self.words.casefold().split(" ")
-        if not _SAYS_PERCENT.isdisjoint(words) or (words[-1] in _PERCENTAGES and abs(Decimal(number)) >= 1):
-            return number
-        if SHARES.isdisjoint(words) or words[-1] not in _OF_SHARES or number < 0:
-            return None
-        return 100 * number if number <= _LARGEST_SHARE else number if number >= _LEAST_PERCENT else None
+    @property
+    def is_percent(self) -> bool:
+        """Whether the name says that a number here is in percent."""
+        return not _SAYS_PERCENT.isdisjoint(self.words.casefold().split(" "))
 
     @property
     def identifies(self) -> bool:
@@ -211,7 +198,7 @@ def _parse(name: str) -> FieldName:
     if last.lower() in _UNITS and not _is_of_unit(stem[-1]):
         return FieldName(words, words_before, unit=_UNITS[last.lower()])
     if last in ("at", "on"):
-        return FieldName(words, words_before, is_moment=True)
+        return FieldName(words, words_before)
     if last in _AMBIGUOUS_UNITS:
         return FieldName(f"{words_before} ({last})", f"{words_before} ({last})")
     return FieldName(words, words)

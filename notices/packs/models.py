@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
-from fnmatch import fnmatchcase, translate
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -82,11 +81,8 @@ class Element(Conditional):
     source: Id
     check: Check
     paths: Annotated[tuple[str, ...], List] = ()
-    """Only statements whose source is at or below one of these record paths count for the check. `*` matches anything,
-    and capitals and word separators do not count: `*.service*` matches `events.claim.ServiceDate`. If the record has
-    nothing at the paths without `*`, drafting cites the fields that a path with `*` before its end matches, such as
-    `*.drug*name`.
-    """
+    """Fields of the published record. Only statements whose source is at or below one of them count for the check, and
+    drafting cites them. Capitals and word separators do not count."""
     naming: bool = False
     """With `cited`: only a name in words, in a field for names, counts: no date, year, number or id."""
     equals: str | int | bool | None = None
@@ -112,16 +108,12 @@ class Element(Conditional):
         return conditions.parse(self.blocks_if)
 
     @cached_property
-    def literal_paths(self) -> tuple[str, ...]:
-        return tuple(path for path in self.paths if "*" not in path)
+    def _folded_paths(self) -> tuple[str, ...]:
+        return tuple(f"{_folded(path)}." for path in self.paths)
 
     def counts(self, source: str) -> bool:
         """Whether a statement with this source counts for the check. An event in a list has its name as path."""
-        return not self.paths or any(_covers(path, source) for path in self.paths)
-
-    def looks_for(self, source: str) -> bool:
-        """Whether drafting cites this field if the record has nothing at the paths without `*`."""
-        return bool((endings := _endings(self.paths)) and endings.fullmatch(_joined(source)))
+        return not self.paths or f"{_folded(source)}.".startswith(self._folded_paths)
 
     @model_validator(mode="after")
     def _argument_fits_check(self) -> "Element":
@@ -159,27 +151,9 @@ class Element(Conditional):
         return self
 
 
-def _covers(path: str, source: str) -> bool:
-    if "*" not in path:
-        return f"{_folded(source)}.".startswith(f"{_folded(path)}.")
-    return fnmatchcase(_joined(source), path.replace("_", ""))
-
-
-def _joined(source: str) -> str:
-    return source.replace("_", "").replace("-", "").casefold()
-
-
 @lru_cache(maxsize=4096)
 def _folded(path: str) -> str:
-    return ".".join(map(outcomes.folded, path.split(".")))
-
-
-@cache
-def _endings(paths: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return one pattern for all paths, because a record has thousands of fields."""
-    patterns = [translate(path.replace("_", "")) for path in paths if "*" in path and not path.endswith("*")]
-    # linear: `fnmatch` gives nothing back, and a path has at most MOST_SOURCE characters
-    return re.compile("|".join(patterns)) if patterns else None
+    return ".".join(outcomes.folded(key) for key in path.split(".") if not key.isdecimal())
 
 
 class Locked(Conditional):

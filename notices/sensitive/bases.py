@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from notices.record_paths import Fact
-from notices.sensitive.labels import labels_of
 from notices.sensitive.names import Names, words_of
 from notices.sensitive.plain import plain
 from notices.sensitive.spelling import spelling
@@ -72,8 +71,7 @@ class ProhibitedBases:
         self._around = spelling("person") | spelling("asking") | _words("around")
 
     def of(self, fact: Fact) -> str:
-        """The basis that a field is about by its own name or by a neighbour that calls it so, "" for none. What stands
-        above it is asked about by itself.
+        """Return the basis that a field is about by its own name, or "". The parts above it have bases of their own.
 
         What was decided may be a disability benefit: in the outcome only the basis itself counts, but for reasons and
         factors, and none for which something may be granted.
@@ -84,8 +82,7 @@ class ProhibitedBases:
         own = self._valued(words, fact.value) or self._named(
             words, words_of(above.name) if above else (), is_all=is_decided
         )
-        found = own or next(filter(None, map(self._asked, labels_of(fact))), "")
-        return "" if is_decided and found in self._granted else found
+        return "" if is_decided and own in self._granted else own
 
     def named(self, name: str) -> str:
         """The basis that something is about that is called so, as a factor is."""
@@ -107,10 +104,6 @@ class ProhibitedBases:
         basis, values = self._only_as.get(tuple(word for word in words if word not in self._around), ("", ()))
         is_short = isinstance(value, str | bool) and len(str(value)) <= _LONGEST_VALUE
         return basis if is_short and str(value).strip(" .").casefold() in values else ""
-
-    def _asked(self, label: str) -> str:
-        """The basis that a question or label is about: `What is your marital status?`"""
-        return self._named(tuple(word for word in words_of(label) if word not in spelling("asking")), ())
 
     def _named(self, words: tuple[str, ...], above: tuple[str, ...], *, is_all: bool = False) -> str:
         """The basis that some words name.

@@ -21,6 +21,11 @@ _NINO = re.compile(
     r"(?<![A-Z0-9])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?:[ -]?\d\d){3}[ -]?[A-D](?![A-Z0-9])",
     re.IGNORECASE,
 )
+# The Medicare Beneficiary Identifier, as CMS defines it: eleven characters without S, L, O, I, B and Z.
+_MBI = re.compile(
+    r"(?<![A-Z0-9])[1-9](?:(?![SLOIBZ])[A-Z])(?:(?![SLOIBZ])[A-Z0-9])\d-?(?:(?![SLOIBZ])[A-Z])"
+    r"(?:(?![SLOIBZ])[A-Z0-9])\d-?(?:(?![SLOIBZ])[A-Z]){2}\d\d(?![A-Z0-9])"
+)
 # First digits and lengths of the cards that people have (ISO/IEC 7812): fewer other numbers pass Luhn by chance.
 _ISSUED = re.compile(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720))\d*|3[47]\d{13}|35\d{14}"
@@ -94,5 +99,6 @@ _HOLD: Mapping[str, Callable[[str], bool]] = {
     "iban": _holds_iban,
     "us_ssn": lambda text: _SSN.search(text) is not None,
     "uk_nino": lambda text: _NINO.search(text) is not None,
+    "us_mbi": lambda text: _MBI.search(text) is not None,
     "secret": tells_secret,
 }

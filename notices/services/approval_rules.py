@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import F
 from django.utils import timezone
@@ -40,17 +40,19 @@ def require_approvable(
     caller: Caller,
     approver: str,
     authority: str,
+    proposals: Sequence[Mapping[str, Any]] = (),
 ) -> Claim:
     """Return whose approval it is, if every rule but that of the warnings allows it.
 
     Args:
         problems: of `checklist.problems`.
         settings: of `selectors.settings_of`.
+        proposals: entries for the fields that no one has explained, for the refusal.
 
     Raises:
         NotApprovable, NotGranted, WrongApprover, OwnNotice
     """
-    _require_complete(notice, problems)
+    _require_complete(notice, problems, proposals)
     claim = _claim(notice, settings, caller, approver, authority)
     _require_other_eyes(notice, caller, claim.approver, strict=settings.require_other_key)
     return claim
@@ -84,11 +86,11 @@ def require_acknowledged(
     return acknowledged, still_open
 
 
-def _require_complete(notice: Notice, problems: Sequence[str]) -> None:
+def _require_complete(notice: Notice, problems: Sequence[str], proposals: Sequence[Mapping[str, Any]]) -> None:
     if problem := recipients.length_problem(notice.recipient):
         problems = [*problems, problem]
     if problems:
-        raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}")
+        raise NotApprovable(f"The notice cannot be approved yet. {' '.join(problems)}", proposals)
 
 
 def _claim(notice: Notice, settings: NoticeSettings, caller: Caller, approver: str, authority: str) -> Claim:

@@ -27,4 +27,5 @@ def preview(
     """
     organization = Organization.objects.get(pk=caller.organization_id)
     sender = selectors.sender_of(organization)
+    facts = selectors.mapped(caller.organization_id, facts)
     return previews.preview(facts, pack, sender, recipient=recipient, language=language)

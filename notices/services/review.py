@@ -13,6 +13,7 @@ from config.http.timestamps import minute_in_words
 from config.visible_text import is_visible
 from decisions.selectors import prevent_disposal
 from notices import checklist, selectors
+from notices.check_results import MAX_PROPOSALS
 from notices.errors import MembersOnly, MissingReason, WrongState
 from notices.models import Approval, Notice, NoticeRevision, Step
 from notices.services import audit_trail, review_outcomes
@@ -123,7 +124,8 @@ def approve(
         phrasebook = selectors.phrasebook_of(locked.organization_id, locked.language, settings)
         case = selectors.case_of(locked, facts, phrasebook=phrasebook)
         problems = checklist.problems(case, current)  # against the record itself, not a stored check
-        claim = require_approvable(locked, problems, settings, caller, approver, authority)
+        entries = [item.entry for item in case.facts.proposals if item.entry][:MAX_PROPOSALS]
+        claim = require_approvable(locked, problems, settings, caller, approver, authority, entries)
         acknowledged, still_open = require_acknowledged(case, current, settings, acknowledge)
         approval = Approval.objects.create(
             notice=locked,

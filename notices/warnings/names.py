@@ -6,7 +6,7 @@ from functools import cache, cached_property
 
 from babel import Locale
 
-from notices import outcome_parts, shapes
+from notices import shapes
 from notices.localization import Catalog
 from notices.record_paths import Fact, Facts
 from notices.wording import vocabulary
@@ -112,8 +112,8 @@ def _name(fact: Fact) -> tuple[str, ...]:
     keys = set(re.split(r"[_\W]+", fact.field.name[:_LONGEST_NAME].casefold()))
     if not isinstance(fact.value, str) or len(fact.value) > _LONGEST_NAME or _NAMING.isdisjoint(keys):
         return ()
-    if fact.lineage()[0].name == "outcome" and outcome_parts.kind(fact) == "reason":
-        return ()  # a factor is called so, and nobody
+    if [part.name for part in fact.lineage()[:2]] == ["outcome", "principal_factors"]:
+        return ()  # the name of a factor, and of no one
     words = WORD.findall(fact.value)
     is_name = 0 < len(words) <= _MOST_WORDS and words[0][0].isupper() and len(words[0]) > 1
     return tuple(word.casefold() for word in words) if is_name else ()

@@ -3,13 +3,13 @@ that a letter tells, such as how long an offer holds, of which nobody knows whic
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from notices import deadlines
 from notices.checklist import Case
 from notices.localization.names import words_of
 from notices.localization.values import parse_day, stands_for_no_day
-from notices.outcome_parts import is_number
 from notices.record_paths import Fact, NoSuchField
 from notices.warnings import in_force
 from notices.warnings.findings import Finding, statements
@@ -56,8 +56,8 @@ def _days(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _is_unclear_day(fact: Fact, language: str) -> bool:
     """Whether a value is a day that does not exist, one of two (01/02/2027), or a number that stands for one."""
-    if is_number(fact.value):
-        return abs(fact.value) >= _SECONDS and not _OF_DAYS.isdisjoint(words_of(fact.field.name))
+    if isinstance(fact.value, int | Decimal) and not isinstance(fact.value, bool):
+        return abs(Decimal(fact.value)) >= _SECONDS and not _OF_DAYS.isdisjoint(words_of(fact.field.name))
     if not isinstance(fact.value, str) or len(text := fact.value.strip()) > _LONGEST or stands_for_no_day(text):
         return False
     if _ISO.fullmatch(text):

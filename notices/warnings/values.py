@@ -12,12 +12,10 @@ from typing import Any
 from babel.numbers import get_decimal_symbol
 
 from notices.checklist import Case
-from notices.drafting.measures import Measures
 from notices.localization import LONGEST_TEXT, Catalog, catalog, humanise
 from notices.localization.names import LONGEST, FieldName, is_machine_name, parse_name
 from notices.localization.sentences import one_line
 from notices.localization.values import is_unclear_amount, of_minor_units, parse_amount
-from notices.outcome_parts import Key, item_name, item_of, key
 from notices.record_paths import Fact, Facts, NoSuchField
 from notices.warnings.findings import Finding, Statement, statements
 from notices.warnings.names import RecordNames, names_in
@@ -81,7 +79,7 @@ class _Check:
         self._decimal = str(get_decimal_symbol(words.locale))
         self._all = [vocabulary(each) for each in languages()]
         self._spoken = [vocabulary(self._language)]
-        self._names, self._measures = RecordNames(facts), Measures()
+        self._names = RecordNames(facts)
         self._factors = _factor_names(facts)
         self._fields: dict[str, Contents] = {}
         self._texts: dict[str, str] = {}
@@ -131,10 +129,6 @@ class _Check:
     def _remainder(self, sentence: str, fact: Fact, labels: list[str]) -> str:
         """A sentence without what it takes word for word: the field's text, and what the field is called."""
         text = plain(sentence)
-        # Positions first: a field whose value is "no" must not take the first word of "no. 1".
-        most = max((len(each.parent.value) for each in fact.lineage() if each.parent), default=0)
-        for position in self._positions():
-            text = position.sub(lambda found: " " if int(found[1]) <= most else found[0], text)
         shown = self._shown(fact)
         for own in ([shown] if len(shown) > 1 else []) + labels:
             # A name of digits alone is no part of a longer number.
@@ -152,21 +146,13 @@ class _Check:
             self._texts[fact.path] = plain(shown if len(shown) <= LONGEST_TEXT else f"{shown[:LONGEST_TEXT]}…")
         return self._texts[fact.path]
 
-    def _positions(self) -> Iterator[re.Pattern[str]]:
-        """What drafting calls the items of lists: `no. 2`."""
-        for name in ("position", "step"):
-            template = re.escape(self._words.messages[name]).replace(r"\{number\}", r"(\d{1,6})")
-            yield re.compile(rf"(?i)(?<!\w){template}(?!\w)")
-
     def _labels(self, fact: Fact) -> list[str]:
         """What the record itself calls a field, as it is read aloud: the names of factors about it."""
         # Its value may be a list: then the factor that has the name is further out.
         around = [each.parent.value for each in fact.lineage()[-3:] if each.parent]
         called = [*self._factors.get(fact.path, []), *(name for each in around for name in self._names_within(each))]
         called = [name for name in called if self._is_only_a_name(humanise(name), fact)]
-        item = item_of(fact)
-        named = item_name(item) if item else None
-        names = [*([self._words.spell_out(named.value)] if named else []), *(humanise(name) for name in called)]
+        names = [humanise(name) for name in called]
         # With abbreviations written out: the 10 of ICD-10 is no number of the field's.
         own = (self._words.label(name) for name in (*called, *(each.name[: LONGEST + 1] for each in fact.lineage())))
         read = [plain(name) for name in (*names, *(label for label in own if label.endswith(")")))]
@@ -209,7 +195,7 @@ class _Check:
 
     def _unit(self, fact: Fact) -> FieldName:
         """What a number is measured in, by the field's name or by what stands beside it."""
-        return self._measures.of(fact).of(parse_name(fact.field.name))
+        return parse_name(fact.field.name)
 
 
 @lru_cache(maxsize=4096)
@@ -245,7 +231,7 @@ def _factor_names(facts: Facts) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     factors = facts.get("outcome.principal_factors")
     for factor in factors if isinstance(factors, list) else [factors]:
-        for path in _texts_in(factor, "path"):
+        for path in _texts_in(factor, ("path",)):
             try:
                 called = names.setdefault(facts.at(path).path, [])
             except NoSuchField:
@@ -256,10 +242,9 @@ def _factor_names(facts: Facts) -> dict[str, list[str]]:
 
 def _names_in(part: Any) -> list[str]:
     """What the object of a factor calls it."""
-    return [name[: LONGEST + 1] for name in _texts_in(part, "name")]
+    return [name[: LONGEST + 1] for name in _texts_in(part, ("factor", "name"))]
 
 
-def _texts_in(part: Any, meaning: Key) -> list[str]:
-    if not isinstance(part, dict):
-        return []
-    return [each for name, each in part.items() if isinstance(each, str) and key(name, each) == meaning]
+def _texts_in(part: Any, names: tuple[str, ...]) -> list[str]:
+    texts = (part.get(name) for name in names) if isinstance(part, dict) else ()
+    return [text for text in texts if isinstance(text, str)]

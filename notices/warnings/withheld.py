@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from notices import outcome_parts
 from notices.checklist import Case
 from notices.localization import LONGEST_TEXT
 from notices.record_paths import MOST_SOURCE, Fact
@@ -12,6 +11,7 @@ from notices.sensitive.values import kinds
 from notices.warnings.findings import Finding, statements
 
 _SECTION = "main_factors"
+_TERMS = ("condition", "consequence", "missing")
 _LONGEST_PATH = 120
 
 
@@ -36,25 +36,15 @@ def _left_out(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _lost(case: Case) -> Iterator[Finding]:
-    """What stands in the outcome and is withheld: what the person has to do or gets may be there under any name.
-
-    One warning is about each condition or term, and about all that is below a name that does not say what it is.
-    """
-    told: set[tuple[str, str]] = set()
-    for fact in case.facts.at("outcome").scalars() if case.facts.get("outcome") else ():
-        kind = outcome_parts.kind(fact)
-        if fact.path_length > MOST_SOURCE or kind == "reason":
+    """Find conditions, consequences and terms of an offer that are withheld: the person may have to know of them."""
+    for value in case.facts.profile.values:
+        if value.origin.meaning not in _TERMS and not value.origin.meaning.startswith("offer."):
             continue
-        why = case.redaction.why(fact)
+        path = value.origin.path
+        why = case.redaction.why(case.facts.signed_fact(path))
         if why is None or why.by not in ("sensitive", "prohibited"):
             continue
-        is_known = kind in outcome_parts.NEVER_LOST
-        path = _item(fact).path if is_known else fact.lineage()[1].path
-        once = (path, why.what if why.by == "prohibited" else "")
-        if once in told:
-            continue
-        told.add(once)
-        what = "a condition, a term or a part of an offer" if is_known else "a part of the outcome"
+        what = "a condition, a term or a part of an offer"
         if why.by == "prohibited":
             yield _of_record(case, path, why.what, "so it is not printed", what)
         else:
