@@ -310,8 +310,8 @@ def test_a_record_that_the_default_pack_cannot_use_causes_a_warning(api):
 
 @pytest.mark.once
 def test_a_record_too_large_for_a_notice_causes_a_warning(api):
-    many = {f"f{number}": 1 for number in range(20_001)}
-    assert "A notice holds" in warnings(api, "notice", events={"check": many})[""]
+    many = [f"Reason {number}" for number in range(20_001)]
+    assert "A notice holds" in warnings(api, "notice", outcome={"action": "denied", "reasons": many})[""]
 
 
 @pytest.mark.once

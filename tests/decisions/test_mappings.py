@@ -48,15 +48,15 @@ def read(client, record=RECORD, **more):
 
 def test_a_mapping_reads_records_once_it_is_confirmed(api):
     mapping = create(api)
-    assert read(api)["values"] == []
+    assert read(api)["values"][-1]["means"] == "decision"  # by the built-in mapping, in a word that it does not know
     confirmed = confirm(api, mapping).json()
     assert confirmed["confirmed_at"]
     reading = read(api)
     assert (reading["mapping_id"], reading["version"]) == (mapping["mapping_id"], 1)
-    assert reading["values"] == [
-        {"path": "outcome.status", "means": "decision", "stored": "DECL", "decode": "told as denied"}
-    ]
-    assert reading["unmapped"] == ["decision_id", "system.name", "system.version"]
+    assert reading["values"][-1] == {
+        "path": "outcome.status", "means": "decision", "stored": "DECL", "decode": "told as denied",
+    }  # fmt: skip
+    assert reading["unmapped"] == []
 
 
 def test_a_newer_version_applies_only_once_it_is_confirmed(api):
@@ -65,10 +65,10 @@ def test_a_newer_version_applies_only_once_it_is_confirmed(api):
     other = DENIED | {"values": {"DECL": {"outcome": "withdrawn", "relation": "equivalent"}}}
     made = send(api, f"mappings/{mapping['mapping_id']}/versions", {"entries": [other]}).json()
     assert (made["version"], made["confirmed_at"]) == (2, None)
-    assert read(api)["values"][0]["decode"] == "told as denied"
+    assert read(api)["values"][-1]["decode"] == "told as denied"
     assert confirm(api, mapping, 1).status_code == 409
     confirm(api, mapping, 2)
-    assert read(api)["values"][0]["decode"] == "told as withdrawn"
+    assert read(api)["values"][-1]["decode"] == "told as withdrawn"
 
 
 def test_the_same_entries_again_make_no_version(api):
@@ -168,7 +168,7 @@ def test_the_system_selects_before_the_source_and_the_source_before_a_field(orga
 def test_another_organizations_mapping_reads_nothing_and_is_not_there(api, other_api):
     mapping = create(api)
     confirm(api, mapping)
-    assert read(other_api)["values"] == []
+    assert read(other_api)["mapping_id"] is None
     assert other_api.get(f"/v1/mappings/{mapping['mapping_id']}").status_code == 404
     assert confirm(other_api, mapping).status_code == 404
 

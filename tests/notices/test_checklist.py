@@ -108,8 +108,7 @@ def test_what_is_withheld_and_would_not_be_told_anyway_asks_for_no_sentence(api,
 
 
 def test_nothing_is_drafted_to_check_a_notice(api, withholding, monkeypatch):
-    monkeypatch.setattr("notices.drafting.writer.StatementWriter.write", None)
-    monkeypatch.setattr("notices.drafting.writer.StatementWriter.write_inputs", None)
+    monkeypatch.setattr("notices.drafting.sentences.Sentences.statements", None)
     assert any("withholds a part" in problem for problem in shown(api, withholding)["problems"])
 
 

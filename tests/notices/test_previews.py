@@ -194,7 +194,7 @@ def test_the_limits_are_those_of_ingest_and_of_drafting(api):
     assert problem(asked(api, {"decision_id": "a", "x": deep}))["type"] == "json_invalid"
     long_paths = {"decision_id": "a", "events": {"k" * 200_000: {str(n): n for n in range(100)}}}
     assert problem(asked(api, long_paths))["loc"] == ["body", "record"]
-    many = {"decision_id": "a", "events": {"check": {f"f{n}": 1 for n in range(MAX_STATEMENTS + 1)}}}
+    many = {"decision_id": "a", "outcome": {"reasons": [f"Reason {n}" for n in range(MAX_STATEMENTS + 1)]}}
     assert asked(api, many).status_code == 413
 
 

@@ -56,8 +56,7 @@ RECORD: dict[str, Any] = {
 }  # fmt: skip
 KEYS = ("events", "application", "amount", "checks", "agency", "outcome", "reasons", "text", "factor", "term")
 """Those of the record that are pumped, too: one of each part."""
-TABLES = ("sensitive/fields.toml", "sensitive/bases.toml", "wording/en.toml", "wording/de.toml", "wording/fr.toml",
-          "shapes.toml", "outcomes.toml", "outcome_parts.toml")  # fmt: skip
+TABLES = ("sensitive/fields.toml", "sensitive/bases.toml", "wording/en.toml", "wording/de.toml", "wording/fr.toml")
 
 
 def words_of_tables() -> str:

@@ -1,17 +1,15 @@
 """Fields in other spellings than the packs use: `receivedAt`, `received-on`."""
 
 import json
-from typing import Any
 
 import pytest
 
 from decisions.record import outcomes
-from notices import untold
-from notices.packs import flags, packs
+from notices.packs import flags
 from notices.record_paths import Facts, NoSuchField
 from tests.cases import each_case
-from tests.notices.drafts import case, drafted, listed_problems, statements
-from tests.notices.law_us import CREDIT, HEALTH, asked, blocking, due, elements, record, rights
+from tests.notices.drafts import case, drafted, listed_problems
+from tests.notices.law_us import due, record
 
 COMPLETED = ["completedAt", "completed-at", "Completed At", "completed_on", "completionDate", "completedDate"]
 SCORE = {
@@ -50,52 +48,7 @@ def test_what_is_spelled_as_packs_spell_it_counts_first_and_citations_keep_the_r
         given.find("outcome.clinical_criteria")
 
 
-def test_elements_find_what_the_letter_tells_in_the_records_own_spelling():
-    given = record(
-        {"request": {"procedureDescription": "MRI of the knee", "requestingProvider": "Dr. Example"}},
-        {"planType": "Marketplace"},
-        planProvision="Section 4.2 of your plan",
-        clinicalCriteria="Guideline A-0001",
-        basis="medical_necessity",
-    )
-    assert blocking(given, HEALTH) == set()
-    sources = [item["source"] for item in statements(drafted(given, HEALTH))]
-    assert "outcome.planProvision" in sources
-    assert len(sources) == len(set(sources))
-
-
-@pytest.mark.parametrize("score", [SCORE, {"creditScore": 580, "scoreDate": "2026-10-02", "scoreRange": "300 to 850",
-    "scoreProvider": "Experian", "keyFactors": ["Too many late payments"]}])  # fmt: skip
-def test_a_whole_score_in_another_spelling_is_no_block(score: dict[str, Any]):
-    assert {"score", "score_range", "score_key_factors", "score_date", "score_provider"} <= asked(
-        record(**score), CREDIT
-    )
-    assert not {name for name in blocking(record(**score), CREDIT) if name.startswith("score")}
-
-
 REASON = ["Your income is too low for the loan you asked for."]
-
-
-@each_case(
-    "name",
-    ["denialReasons", "denial_reasons", "adverse_action_reasons", "adverseActionReasons", "principalReasons",
-     "Reasons", "reason", "decline-reasons", "rationale"],
-)  # fmt: skip
-def test_reasons_count_by_whatever_name_the_letter_tells_them(name: str):
-    given = {**record(), "outcome": {"action": "denied", name: REASON}}
-    assert elements(given, CREDIT)["specific_reasons"].result == "present"
-
-
-@pytest.mark.parametrize("outcome", [{"keyFactors": REASON}, {"score": {"value": 600, "keyFactors": REASON}}])
-def test_factors_of_a_score_are_no_reasons_in_any_spelling(outcome: dict[str, Any]):
-    given = {**record(), "outcome": {"action": "denied", **outcome}}
-    assert elements(given, CREDIT)["specific_reasons"].result == "missing"
-
-
-@pytest.mark.parametrize("name", ["adverseActionReasons", "denial_reasons", "reason"])
-def test_a_counteroffer_with_reasons_of_another_name_is_a_combined_notice(name: str):
-    given = {**record(), "outcome": {"action": "counteroffer", "offer": {"amount": 5000}, name: REASON}}
-    assert "Equal Credit Opportunity Act" in rights(given, CREDIT)
 
 
 @pytest.mark.parametrize("name", ["solelyAutomated", "solely-automated", "Solely_Automated"])
@@ -104,11 +57,6 @@ def test_flags_are_read_in_any_spelling_and_texts_in_them_are_not(name: str):
     assert [*flags.unreadable(facts(record(**{name: "no"})).get, ())] == ["outcome.solely_automated"]
     given = record(**{name: "no"})
     assert any("neither true nor false" in problem for problem in listed_problems(case(given), drafted(given)))
-
-
-def test_a_flag_in_another_spelling_is_not_asked_for_in_the_letter():
-    given = record(existingAccount=True, consumerReportUsed=False)
-    assert not [*untold.find(facts(given), packs()[CREDIT], case(given, CREDIT).redaction, drafted(given, CREDIT))]
 
 
 def test_the_names_of_a_record_are_folded_once(monkeypatch):

@@ -38,10 +38,10 @@ def test_text_that_only_resembles_markup_does_not_warn(value):
     assert "markup" not in kinds(value)
 
 
-def test_information_used_is_looked_through_for_markup_too():
-    record = {"decision_id": "d", "events": {"form": {"note": "Dear {{name}}"}}, "outcome": {"action": "denied"}}
+def test_reasons_are_looked_through_for_markup():
+    record = {"decision_id": "d", "outcome": {"action": "denied", "reasons": ["Dear {{name}}"]}}
     (warning,) = warned("markup", warnings_of(record))
-    assert warning.where == "inputs_used.0"
+    assert warning.where == "main_factors.0"
     assert "{{name}}" in warning.sentence
 
 

@@ -252,7 +252,7 @@ def test_a_person_whose_part_california_does_not_count_leaves_it_a_decision_of_t
 
 def test_california_says_which_request_it_answers():
     asked = {**AUTOMATED, "events": {"access_request": {"received_at": "2027-01-05"}}}
-    assert "Access request received on January 5, 2027." in statement_texts(
+    assert "Received at (access request): January 5, 2027." in statement_texts(
         letter(asked, "us_ca_admt"), "decision_summary"
     )
     assert results(asked, "us_ca_admt")["request_answered"][0] == "present"
