@@ -10,9 +10,9 @@ from accounts.back_office import caller, may
 from accounts.roles import Permission
 from config.errors import DomainError
 from custody.sealing.field_paths import PathsTooLong
+from decisions.mapping import builtin
 from decisions.mapping.back_office import SampleLetter
 from decisions.mapping.models import MappingVersion
-from decisions.record import profile
 from decisions.record.meanings import Entry
 from decisions.record.walk import Table
 from notices import check_results, selectors, services
@@ -30,7 +30,7 @@ def letter(request: HttpRequest, record: dict[str, Any], entries: Sequence[Entry
     drafter = caller(request, Permission.DRAFT_NOTICES)
     pack = packs()[selectors.settings_of(drafter.organization_id).default_pack]
     try:
-        facts = MappedFacts(Facts(b"", record), MappingVersion(), known=profile.read(record, Table(entries)))
+        facts = MappedFacts(Facts(b"", record), MappingVersion(), known=builtin.read(record, Table(entries)))
         preview = services.preview(caller=drafter, facts=facts, pack=pack)
     except (DomainError, PathsTooLong) as error:
         return SampleLetter("", [str(getattr(error, "sentence", _("The paths of this record are too long.")))])
