@@ -311,10 +311,9 @@ def test_a_document_is_imported_and_nothing_is_stored(api):
 @pytest.mark.django_db
 def test_a_document_that_cannot_be_imported_is_refused_in_words(api):
     answer = send(api, "mappings/import", {"format": "odcs", "document": "a: &x [1]\nb: *x"})
-    assert (answer.status_code, answer.json()["detail"]) == (
-        422,
-        "The document has anchors or aliases. Write the values out.",
-    )
+    assert answer.status_code == 422
+    [problem] = answer.json()["detail"]
+    assert problem["msg"] == "The document has anchors or aliases. Write the values out."
 
 
 @each_case("place", ["y.**", "y[?@.a == 1]", "y..z", "y" * 257])

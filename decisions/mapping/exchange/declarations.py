@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from config.errors import DomainError
+from config.errors import Invalid
 from decisions.mapping.suggest import Proposal, propose_fields
 from decisions.mapping.suggest.statistics import MAX_FIELDS, FieldStatistics
 from decisions.record import patterns
@@ -34,11 +34,11 @@ _LABEL, _WORDS = TypeAdapter[str](Label), TypeAdapter[str](Words)
 _OPEN = frozenset({"", "public", "none", "unclassified"})
 
 
-class BadImport(DomainError):
+class BadImport(Invalid):
     """The document to import is invalid or too large. The sentence says where and why."""
 
-    code = "bad_import"
-    status = 422
+    def __init__(self, sentence: str) -> None:
+        super().__init__([{"type": "value_error", "loc": ["body", "document"], "msg": sentence}])
 
 
 @dataclass(frozen=True, slots=True)
