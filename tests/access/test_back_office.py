@@ -29,8 +29,9 @@ SEES = {
     "decisions.reconsideration": ALL,
     "retention.hold": ADMINISTRATION | {Role.AUDITOR},
 }
-WITHOUT_ROWS = {"custody.storagetarget", "retention.policy"}
-"""Single pages, tested in tests/custody/test_storage_pages.py and tests/retention/test_back_office.py."""
+WITHOUT_ROWS = {"custody.storagetarget", "decisions.mapping", "retention.policy"}
+"""Pages of their kind, tested in tests/custody/test_storage_pages.py, tests/decisions/test_mapping_pages.py and
+tests/retention/test_back_office.py."""
 ELSEWHERE = {"custody.disposal"}
 """Rows that belong to an organization through other rows, tested in tests/retention/test_back_office.py."""
 CANARY = "canary-4c1e"

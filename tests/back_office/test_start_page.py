@@ -68,7 +68,7 @@ def test_the_menu_shows_pages_by_task_that_the_role_may_see(signed_in):
     assert re.findall(r"<h2>(.*?)</h2>", menu) == ["Work", "Settings"]
     assert re.findall(r'<a href="[^"]*"[^>]*>([^<]*)<', menu) == [
         "To do", "To deliver", "Decisions", "Reports", "Organization", "People", "Notices and packs", "Phrasebook",
-        "Custody", "Retention", "Audit",
+        "Mappings", "Custody", "Retention", "Audit",
     ]  # fmt: skip
 
 

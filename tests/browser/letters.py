@@ -12,7 +12,11 @@ RECORD = {
     "decision_id": "letter-1",
     "decided_at": "2026-11-02T10:00:00Z",
     "events": [{"name": "scoring", "loan_to_value": 0.920, "long": "incomeoftheapplicantandofeveryother" * 4}],
-    "outcome": {"action": "denied", "reasons": ["Der Kredit ist <b>größer</b> als 90 % des Werts."]},
+    "outcome": {
+        "action": "denied",
+        "reasons": ["Der Kredit ist <b>größer</b> als 90 % des Werts."],
+        "principal_factors": [{"factor": "loan_to_value", "value": 0.920}],
+    },
 }
 REVIEW = {"human_review_available": True, "how_to_request_review": "Write to us.", "rights": ["You may complain."]}
 GENUINE = "This is the file of the genuine letter"
