@@ -259,6 +259,7 @@ def all_problems(
         if item.result == MISSING and item.blocks:
             sentence = f"{item.label}: missing ({item.citation}).{_why_missing(case, item, revision.content)}"
             yield Problem(sentence, item.where, kind="missing_element")
+    yield from _coverage_problem(case)
     yield from _decision_problem(case, revision.content)
     yield from _content_problems(case, revision.content)
     yield from _source_problems(case, revision)
@@ -313,6 +314,16 @@ def _unexplained_problems(case: Case, content: Mapping[str, Any]) -> Iterator[Pr
 
 def _short(path: str) -> str:
     return path if len(path) <= _MAX_PATH else f"{path[:_MAX_PATH]}…"
+
+
+def _coverage_problem(case: Case) -> Iterator[Problem]:
+    """Find a kind of plan or product that the pack's law is not for."""
+    if other := case.pack.not_covered(case.facts.get):
+        path, word = other
+        shown = f"“{_short(word)}”" if isinstance(word, str) else "no text"
+        covered = ", ".join(case.pack.covers[path])
+        sentence = f"The record's {path} is {shown}, and this pack is for {covered} alone: draft under another pack."
+        yield Problem(sentence, kind="not_covered")
 
 
 def _decision_problem(case: Case, content: Mapping[str, Any]) -> Iterator[Problem]:

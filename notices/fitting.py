@@ -40,7 +40,7 @@ def offer(packs: Iterable[Pack], record: Callable[[str], Any]) -> Offer:
         record: gives the value at a path of the decision record, None where there is nothing.
     """
     places, fields = _places(record(_JURISDICTION)), _fields(map(record, _TELLS_FIELD))
-    distances = {pack.id: _distance(pack.id, places, fields) for pack in packs}
+    distances = {pack.id: None if pack.not_covered(record) else _distance(pack.id, places, fields) for pack in packs}
     ordered = sorted(packs, key=lambda pack: distances[pack.id] or 0)
     return Offer(
         [pack for pack in ordered if distances[pack.id] is not None],

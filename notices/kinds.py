@@ -46,6 +46,11 @@ def has(path: str) -> bool:
     return path in _fields()
 
 
+def names(path: str) -> frozenset[str]:
+    """Return the kinds that a field tells apart."""
+    return frozenset(_fields()[path].kinds.values())
+
+
 def unknown(paths: tuple[str, ...], record: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
     """The fields among these that have kinds and whose word is of none."""
     for path in paths:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from babel.localedata import locale_identifiers
 
+from notices import kinds
 from notices.packs.models import COMMON_PLACEHOLDERS, Element, Pack, Text, placeholders
 from notices.packs.parts import BINDING
 
@@ -113,6 +114,11 @@ def _record(pack: Pack) -> Iterator[Defect]:
     for position, path in enumerate(pack.asked):
         if path not in compared:
             yield Defect(PACK_FILE, ("asked", position), f"no condition of this pack compares {path!r}")
+    for path, covered in pack.covers.items():
+        if not kinds.has(path):
+            yield Defect(PACK_FILE, ("covers", path), "is no field of notices/kinds.toml")
+        elif unknown := sorted(set(covered) - kinds.names(path)):
+            yield Defect(PACK_FILE, ("covers", path), f"there is no kind {unknown[0]!r} in notices/kinds.toml")
     for name in pack.from_record:
         if name not in pack.settings:
             yield Defect(PACK_FILE, ("from_record", name), f"no text of this pack has the placeholder {{{name}}}")

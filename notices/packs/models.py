@@ -267,6 +267,8 @@ class Pack(Part):
     choices: dict[Id, Annotated[tuple[Choice, ...], Field(strict=False)]] = {}
     by_law: Annotated[tuple[ByLaw, ...], List] = ()
     cautions: Annotated[tuple[Caution, ...], List] = ()
+    covers: dict[str, Annotated[tuple[str, ...], Field(strict=False, min_length=1)]] = {}
+    """By field of `kinds.toml`, the kinds of plan or product that the law is for. Another kind blocks approval."""
     locales: dict[str, str] = {}
     """By language, the region for the format of dates and money, as in `en = "en_GB"`; otherwise the language's
     default."""
@@ -383,7 +385,15 @@ class Pack(Part):
         asked = {path for part in parts for path in part.when.record_paths}
         asked.update(path for one in self.elements for path in one.blocks_when.record_paths)
         named = (*(element.paths for element in self.elements), *self.from_record.values())
-        return tuple(sorted(asked.union(*named)))
+        return tuple(sorted(asked.union(self.covers, *named)))
+
+    def not_covered(self, record: Callable[[str], Any]) -> tuple[str, Any] | None:
+        """Return the first field of `covers` with another kind than those, and its word; None if there is none."""
+        words = ((path, kinds.value(path, record)) for path in self.covers)
+        return next(((path, word) for path, word in words if not self._covers(path, word)), None)
+
+    def _covers(self, path: str, word: Any) -> bool:
+        return word in (None, "", *self.covers[path])
 
     def recorded(self, record: Callable[[str], Any]) -> dict[str, str]:
         """Return the placeholders from a record, or from the law if the record has no value that the law allows.

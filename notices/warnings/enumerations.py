@@ -15,7 +15,7 @@ _LONGEST = 80
 
 def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
     cautioned = _cautioned(case, content)
-    for path in case.pack.asked:
+    for path in (*case.pack.asked, *case.pack.covers):
         if path not in cautioned and kinds.value(path, case.facts.get) in (None, ""):
             yield _finding(f"The record does not say {path}, so nobody can tell which of the pack's rules hold.")
     for path, known in _enumerations(case.pack).items():

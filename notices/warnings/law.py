@@ -16,7 +16,8 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(caution.id, "", f"{caution.sentence} ({caution.citation}).")
     yield from _numbers(case)
     yield from _days_for_information(case)
-    for path, word in kinds.unknown(case.pack.record_paths, case.facts.get):
+    paths = tuple(path for path in case.pack.record_paths if path not in case.pack.covers)
+    for path, word in kinds.unknown(paths, case.facts.get):
         shown = f"“{word[:_LONGEST]}” is" if isinstance(word, str) else "What stands there is"
         sentence = f"{shown} no word that this service knows in {path}: what the law asks by it is not checked."
         yield Finding("unknown_kind", "", sentence)
