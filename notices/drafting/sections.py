@@ -11,7 +11,8 @@ from notices.packs import Element, Pack
 from notices.record_paths import Facts, is_as_written
 
 _SUMMARY: Final = (
-    "reconsiders.decision_id", "object", "object.amount", "outcome.result", "decision", "decided", "effective",
+    "reconsiders.decision_id", "object", "object.amount", "outcome.result", "decision", "outcome.changes", "decided",
+    "effective",
     "outcome.days_approved", "outcome.days_denied", "outcome.days_requested", "outcome.units_approved",
     "outcome.granted", "outcome.refused", "outcome.referred_to", "outcome.next_step", "outcome.decision_due",
     "outcome.valid_until", "offer.text", "offer.amount", "offer.rate", "offer.term", "offer.until",
@@ -77,7 +78,7 @@ class Selection:
 
     def _summary(self) -> list[Value]:
         paid = [name for name in self._by_name if _PAID.fullmatch(name)]
-        names = [*_SUMMARY[:7], *paid, *_SUMMARY[7:]]
+        names = [*_SUMMARY[:8], *paid, *_SUMMARY[8:]]
         if outcomes.is_said_twice(self._facts.get):
             names.remove("outcome.result")
         values = self._named([*names, *(["approval.authority"] if self._facts.get("reconsiders") else [])])
