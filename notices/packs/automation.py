@@ -48,8 +48,13 @@ def is_review(record: Record) -> bool:
 
 
 def is_assisted(record: Record) -> bool:
-    """Whether a system had a part in the decision."""
-    return bool(record("system")) or record(SOLELY) is True or record(_MATERIALLY) is True
+    """Whether a system may have had a part in the decision: a flag says so, or the record names a system."""
+    return is_influenced(record) or (bool(record("system")) and record(_MATERIALLY) is not False)
+
+
+def is_influenced(record: Record) -> bool:
+    """Whether a flag of the record says that a system had a part in the decision."""
+    return record(SOLELY) is True or record(_MATERIALLY) is True
 
 
 def reconsiders(record: Record) -> bool:
@@ -57,7 +62,7 @@ def reconsiders(record: Record) -> bool:
     return bool(record("reconsiders") or record("reconsiders.decision_id"))
 
 
-FACTS: Final = {"assisted": is_assisted, "automated": is_automated, "reviewed": is_review}
+FACTS: Final = {"assisted": is_assisted, "automated": is_automated, "influenced": is_influenced, "reviewed": is_review}
 
 
 def contradictions(record: Record) -> list[str]:

@@ -7,20 +7,21 @@ from typing import Any
 from notices.checklist import Case
 from notices.warnings.findings import Finding, statements
 
-_USED, _FACTORS = "outcome.consumer_report_used", "outcome.key_factors"
+_USED, _SHOWN, _FACTORS = "outcome.consumer_report_used", "found.consumer_report", "outcome.key_factors"
 _RANKS, _WEIGHTS = ("rank", "order", "position"), ("importance", "weight", "impact", "points")
 
 
 def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
     if _USED not in case.pack.record_paths or case.facts.get("found.no_adverse_action"):
         return
-    yield from _about_use(case)
+    if any(_SHOWN in locked.when.record_paths for locked in case.pack.locked):
+        yield from _about_use(case)
     if any(element.counts(_FACTORS) and element.paths for element in case.pack.elements):
         yield from _about_factors(case, content)
 
 
 def _about_use(case: Case) -> Iterator[Finding]:
-    used, shown_by = case.facts.get(_USED), case.facts.get("found.consumer_report")
+    used, shown_by = case.facts.get(_USED), case.facts.get(_SHOWN)
     if shown_by and used is None:
         yield Finding(
             "consumer_report_assumed",
