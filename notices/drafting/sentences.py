@@ -13,6 +13,7 @@ from notices.drafting.phrases import FieldPhrases
 from notices.drafting.value_texts import value_text
 from notices.localization import Catalog
 from notices.localization.sentences import END_MARKS, clean, finish_sentence, isolate, one_line, split_sentences
+from notices.packs import automation
 from notices.phrasebook import Phrase
 
 _CODE: Final = re.compile(r"[A-Z0-9._/\-]+")
@@ -179,5 +180,6 @@ def _fields(catalog: Catalog, record: Callable[[str], Any]) -> dict[str, str]:
     outcome = outcomes.outcome(outcomes.said(record))
     if outcome and outcome.word in catalog.since and not record("outcome.result"):
         return {**catalog.fields, **catalog.fields_if_not_decided, "decided_at": catalog.since[outcome.word]}
-    is_automated = record("outcome.solely_automated") is True
-    return {**catalog.fields, **(catalog.fields_if_automated if is_automated else {})}
+    if record(automation.SOLELY) is True:
+        return {**catalog.fields, **catalog.fields_if_automated}
+    return {**catalog.fields, **(catalog.fields_if_influenced if automation.is_influenced(record) else {})}

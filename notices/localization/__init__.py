@@ -57,6 +57,8 @@ class Catalog:
     """For fields of the record profile and those that packs ask for, by path."""
     fields_if_automated: Mapping[str, str]
     """The same, where the record says that the system decided alone."""
+    fields_if_influenced: Mapping[str, str]
+    """The same, where a flag says that a system had a part in the decision."""
     fields_if_not_decided: Mapping[str, str]
     """The same, where nobody has decided yet."""
     since: Mapping[str, str]

@@ -123,6 +123,7 @@ def _templates(catalog: Catalog) -> Iterator[str]:
     yield from catalog.messages.values()
     yield from catalog.fields.values()
     yield from catalog.fields_if_automated.values()
+    yield from catalog.fields_if_influenced.values()
     yield from catalog.fields_if_not_decided.values()
     yield from catalog.since.values()
     for choices in catalog.choices.values():

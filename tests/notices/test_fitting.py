@@ -103,7 +103,13 @@ def test_fields_are_known_in_german_and_french():
 
 def test_the_closest_pack_comes_first_and_a_wish_that_fits_before_it():
     offered = offer(subject={"jurisdiction": "US-CA"}, system={"purpose": "prior authorization"})
-    assert [pack.id for pack in offered.fitting] == ["us_health_denial", "us_ca_admt", "general"]
+    assert [pack.id for pack in offered.fitting] == [
+        "us_health_denial",
+        "us_medicaid",
+        "us_part_d",
+        "us_ca_admt",
+        "general",
+    ]
     assert offered.first_of("gdpr_22") == "us_health_denial"
     assert offered.first_of("us_ca_admt") == "us_ca_admt"
 

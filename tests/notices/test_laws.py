@@ -129,6 +129,8 @@ def test_answers_and_acknowledgements_have_clocks_of_their_own():
         ("us_health_denial", "appeal_pre_service", "answer"),
         ("us_health_denial", "appeal_post_service", "answer"),
         ("us_health_denial", "appeal_urgent", "answer"),
+        ("us_medicaid", "appeal_answer", "answer"),
+        ("us_part_d", "redetermination_answer", "answer"),
     }
 
 

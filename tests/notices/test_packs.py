@@ -56,12 +56,21 @@ UNSURE = {
         "sent_in_time_urgent",
         "independent_review",
     },
+    "us_medicaid": {
+        "clinical_criteria",
+        "language",
+        "reasons_of_appeal",
+        "fair_hearing_now",
+    },
+    "us_part_d": {"coverage_rule", "how_to_request_inputs", "reasons_of_redetermination", "reconsideration"},
 }
 UNSURE_CLOCKS = {
     "ca_qc_12_1": {"thirty_days"},
     "uk_gdpr_22c": {"one_month"},
     "us_ca_admt": {"ten_business_days"},
     "us_health_denial": {"decided_reconsideration_urgent", "prior_authorization", "urgent"},
+    "us_medicaid": {clock.id for clock in packs()["us_medicaid"].clocks},
+    "us_part_d": {"standard", "expedited", "payment"},
 }
 LONG_AFTER = date(2100, 1, 1)
 
@@ -91,6 +100,8 @@ def test_the_packs_of_the_design_are_there_and_without_a_problem():
         "us_co_admt",
         "us_ecoa_fcra",
         "us_health_denial",
+        "us_medicaid",
+        "us_part_d",
     ]
 
 
@@ -235,6 +246,8 @@ def test_dates_and_money_are_written_as_in_the_country_of_the_law():
         "us_co_admt": {"en": "en_US"},
         "us_ecoa_fcra": {"en": "en_US"},
         "us_health_denial": {"en": "en_US"},
+        "us_medicaid": {"en": "en_US"},
+        "us_part_d": {"en": "en_US"},
     }
 
 
