@@ -126,7 +126,7 @@ def readability(measured: Readability) -> dict[str, Any]:
     return {
         "words": measured.words,
         "sentences": measured.sentences,
-        "words_per_sentence": round(measured.words_per_sentence, 1),
+        "words_per_sentence": measured.words_per_sentence,
         "longest": measured.longest,
         "flesch": None if measured.flesch is None else round(measured.flesch, 1),
     }

@@ -29,7 +29,7 @@ class Readability:
     words: int
     sentences: int
     words_per_sentence: float
-    """The mean; 0.0 if there are no words."""
+    """The mean to one decimal; 0.0 if there are no words."""
     longest: int
     """The number of words in the longest sentence."""
     flesch: float | None
@@ -77,7 +77,8 @@ def measure(content: Mapping[str, Any], language: str) -> Readability:
     if total and language.partition("-")[0] == "en":
         syllables = sum(_syllables(word.lower()) for text in _sentences(content) for word in _words(text))
         flesch = 206.835 - 1.015 * total / len(lengths) - 84.6 * syllables / total
-    return Readability(total, len(lengths), total / len(lengths) if lengths else 0.0, max(lengths, default=0), flesch)
+    mean = round(total / len(lengths), 1) if lengths else 0.0
+    return Readability(total, len(lengths), mean, max(lengths, default=0), flesch)
 
 
 def longest_sentence(text: str) -> int:
