@@ -35,7 +35,7 @@ def test_every_field_that_a_pack_uses_has_a_row():
         ("subject.language", "the language"),
         ("outcome.review.available", "whether a review is offered"),
         ("events.application.completed_at", "a deadline (`us_ecoa_fcra`)"),
-        ("outcome.appeal.internal_days", "the text's `appeal_days` (`us_health_denial`)"),
+        ("outcome.appeal.fair_hearing_days", "the text's `fair_hearing_days` (`us_medicaid`)"),
     ],
 )
 def test_a_row_says_what_the_field_is_used_for(field, says):

@@ -19,7 +19,7 @@ def test_a_record_without_human_involvement_says_that_no_person_took_part():
     ]
 
 
-def test_a_system_that_decided_alone_was_used_and_one_that_did_not_took_part():
+def test_a_system_took_part_only_where_a_flag_says_so():
     alone = {"system": {"name": "X"}, "outcome": {"solely_automated": True}}
     assert statement_texts(drafted(alone)) == [
         "We used the automated system X.",
@@ -27,8 +27,10 @@ def test_a_system_that_decided_alone_was_used_and_one_that_did_not_took_part():
     ]
     assert statement_texts(drafted(alone, "general", "de"))[0] == "Wir haben das automatische System X verwendet."
     assert statement_texts(drafted(alone, "general", "fr"))[0] == "Nous avons utilisé le système automatisé X."
+    influenced = drafted({"system": {"name": "X"}, "outcome": {"materially_influenced_by_system": True}})
+    assert statement_texts(influenced)[0] == "An automated system named X took part in the decision."
     silent = drafted({"system": {"name": "X"}})
-    assert statement_texts(silent) == ["An automated system named X took part in the decision."]
+    assert statement_texts(silent) == ["We used the system X for the decision."]
 
 
 def test_a_material_influence_of_the_system_is_printed():

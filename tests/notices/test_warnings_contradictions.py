@@ -87,11 +87,11 @@ def test_numbers_and_flags_are_compared_as_they_are():
     assert not conditions.parse('if record x is "true"').holds({"x": True}.get)
 
 
-@pytest.mark.parametrize("value", ["Silver 70", "dental rider", 7, ["employer"], True])
-def test_an_unknown_kind_of_plan_is_warned_about(value):
-    record = {"decision_id": "d", "subject": {"plan_type": value}, "outcome": {"action": "denied"}}
+@pytest.mark.parametrize("value", ["pondering", 7, ["pre_service"], True])
+def test_an_unknown_kind_of_claim_is_warned_about(value):
+    record = {"decision_id": "d", "outcome": {"action": "denied", "claim_type": value}}
     (warning,) = warned("unknown_kind", warnings_of(record, "us_health_denial"))
-    assert "subject.plan_type" in warning.sentence
+    assert "outcome.claim_type" in warning.sentence
 
 
 @pytest.mark.parametrize("value", ["employer", "Medicare Advantage", "INDIVIDUAL", " employer "])

@@ -74,7 +74,7 @@ def test_where_some_reasons_say_something_each_of_the_others_is_named():
     assert [warning.where for warning in warned("no_reason", warnings_of(record, "general"))] == empty
 
 
-@pytest.mark.parametrize("plan", [{"plan": {"type": "flurb"}}, {"plan_type": "flurb"}, {"plan_kind": "flurb"}, {}])
+@pytest.mark.parametrize("plan", [{"plan": {"type": "flurb"}}, {"plan_kind": "flurb"}, {}])
 def test_a_plan_of_no_known_kind_is_warned_about_once(plan):
     record = about({"reasons": ["No referral."]}, subject=plan)
     only(record, "us_health_denial", "plan_unknown", "unknown_value", "unknown_kind")
