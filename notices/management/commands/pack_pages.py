@@ -126,6 +126,8 @@ def _facts(pack: Pack) -> str:
 
 
 def _scope(pack: Pack) -> Iterable[tuple[str, str]]:
+    for path, covered in pack.covers.items():
+        yield f"only for these kinds of `{path}`", ", ".join(covered)
     if pack.scope.automation != "any":
         yield "decisions", _AUTOMATION[pack.scope.automation]
     if pack.scope.rights_from:
