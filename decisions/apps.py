@@ -15,8 +15,10 @@ class DecisionsConfig(AppConfig):
         from decisions.back_office import charts, flows
         from decisions.demo import ingest_samples
         from decisions.ingest_lane import PATH, IngestLane
+        from decisions.mapping import drift
         from decisions.models import Decision, Mapping
         from decisions.record_types import DECISION, RECONSIDERATION
+        from decisions.record_warnings import register_record_check
 
         personal_data.declare_all()
         row_guards.register(signed_rows.index_guard(Decision))
@@ -26,4 +28,5 @@ class DecisionsConfig(AppConfig):
         back_office.register_charts(charts)
         back_office.register_page("record", Decision)
         back_office.register_page("mapping", Mapping)
+        register_record_check(drift.warnings)
         lanes.register("POST", PATH, IngestLane)

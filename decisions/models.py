@@ -13,9 +13,25 @@ from django.utils.translation import gettext as _
 from accounts.models import Organization
 from config.tenancy import TenantQuerySet
 from custody.models import Entry
-from decisions.mapping.models import Mapping, MappingProposal, MappingVersion
+from decisions.mapping.models import (
+    Mapping,
+    MappingProposal,
+    MappingVersion,
+    MappingWatch,
+    UnknownField,
+    UnknownFieldMail,
+)
 
-__all__ = ["Decision", "Mapping", "MappingProposal", "MappingVersion", "Reconsideration"]
+__all__ = [
+    "Decision",
+    "Mapping",
+    "MappingProposal",
+    "MappingVersion",
+    "MappingWatch",
+    "Reconsideration",
+    "UnknownField",
+    "UnknownFieldMail",
+]
 
 if TYPE_CHECKING:
     from custody.selectors import Fetched

@@ -1,7 +1,7 @@
 """Declarations of the personal data in the index of decisions."""
 
 from config.personal_data import declare, emptied, rare, retained
-from decisions.models import Decision, Mapping, MappingProposal, MappingVersion, Reconsideration
+from decisions.models import Decision, Mapping, MappingProposal, MappingVersion, Reconsideration, UnknownField
 
 _COUNTED = "Reports count it."
 _OF_A_SYSTEM = "It describes a system, not a person."
@@ -31,6 +31,12 @@ def declare_all() -> None:
         source=retained("how its records come in", _OF_A_SYSTEM),
         field_path=retained("the field that marks its records", _OF_A_SYSTEM),
         field_value=retained("the value of that field", _OF_A_SYSTEM),
+    )
+    declare(
+        UnknownField,
+        path=retained("the path of a field that no one has explained", _OF_A_SYSTEM),
+        problem=retained("why it is not explained", _OF_A_SYSTEM),
+        example=rare("its value with x for each letter and 9 for each digit", "Deleted after 90 days."),
     )
     declare(
         MappingVersion,

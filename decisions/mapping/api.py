@@ -7,7 +7,7 @@ from accounts.roles import Permission
 from config.http.cursors import Page, paginate
 from config.http.json_responses import answer
 from config.http.resources import Resource, operation
-from decisions.mapping import readings, selectors, services
+from decisions.mapping import drift, readings, selectors, services
 from decisions.mapping.exchange import data_contract
 from decisions.mapping.exchange.dictionary_table import Columns
 from decisions.mapping.exchange.importing import proposals_of
@@ -29,6 +29,8 @@ from decisions.mapping.schemas import (
     ReadyIn,
     ReadyList,
     ReadyOut,
+    UnknownFieldList,
+    UnknownFieldOut,
     VersionIn,
     VersionOut,
 )
@@ -147,6 +149,18 @@ class Mappings(Resource):
         mapping, body = _mapping_of(request, mapping_id), self.body(ConfirmationIn)
         version = services.confirm(caller=caller_of(request), mapping=mapping, number=body.version)
         return answer(VersionOut.of(version))
+
+    @operation(
+        "list_unknown_fields",
+        "List the fields and codes in new records that a confirmed mapping does not explain.",
+        permission=Permission.READ_DECISIONS,
+        parameters=[_MAPPING_ID],
+        answers={200: UnknownFieldList},
+        errors=[404],
+    )
+    def unknown(self, request: Request, mapping_id: int) -> HttpResponse:
+        fields = drift.of_mapping(_mapping_of(request, mapping_id))
+        return answer(UnknownFieldList(items=[UnknownFieldOut.model_validate(field) for field in fields]))
 
     @operation(
         "propose_mapping",

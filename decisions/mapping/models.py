@@ -6,6 +6,7 @@ from config.leases import Leased
 from config.tenancy import TenantQuerySet
 
 MAX_NAME = 128
+MAX_UNKNOWN_PATH = 512  # characters
 
 
 class Mapping(models.Model):
@@ -99,3 +100,60 @@ class MappingProposal(Leased):
 
     def __str__(self) -> str:
         return self.name
+
+
+class MappingWatch(models.Model):
+    """The time until which an organization's records were looked through for fields that no one has explained."""
+
+    organization = models.OneToOneField(Organization, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    looked_until = models.DateTimeField()
+
+    objects = TenantQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"watch of {self.organization_id}"
+
+
+class OfMappingQuerySet(TenantQuerySet["UnknownField"]):
+    organization_path = "mapping__organization"
+
+
+class UnknownField(models.Model):
+    """A field or code that a confirmed mapping does not explain, with the number of records of a day that had it."""
+
+    mapping = models.ForeignKey(Mapping, on_delete=models.CASCADE, related_name="unknown_fields", db_index=False)
+    day = models.DateField()
+    path = models.CharField(max_length=MAX_UNKNOWN_PATH)
+    problem = models.CharField(max_length=128)
+    example = models.CharField(max_length=64, help_text="Masked: x for a letter, 9 for a digit.")
+    records = models.PositiveIntegerField()
+
+    objects = OfMappingQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["mapping", "day", "path", "problem"], name="one_unknown_field_a_day")
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class UnknownFieldMailQuerySet(TenantQuerySet["UnknownFieldMail"]):
+    organization_path = "mapping__organization"
+
+
+class UnknownFieldMail(Leased):
+    """A day's mail to the owner of a mapping about its unknown fields."""
+
+    mapping = models.ForeignKey(Mapping, on_delete=models.CASCADE, related_name="+", db_index=False)
+    day = models.DateField()
+    handled_at = models.DateTimeField(null=True)
+
+    objects = UnknownFieldMailQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["mapping", "day"], name="one_unknown_field_mail_a_day")]
+
+    def __str__(self) -> str:
+        return f"unknown fields of {self.day}"

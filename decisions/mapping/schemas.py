@@ -1,3 +1,4 @@
+from datetime import date
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, model_validator
@@ -242,6 +243,22 @@ class ContractOut(Answer):
     status: str
     objects: list[dict[str, Any]] = Field(alias="schema")
     custom_properties: list[dict[str, Any]] = Field(alias="customProperties")
+
+
+class UnknownFieldOut(Answer):
+    """A field or code in new records that the confirmed mapping does not explain. `records` had it between the days
+    `first` and `last`; the newest records of each minute are looked at. `example` is masked."""
+
+    path: str
+    problem: str
+    example: str
+    records: int = Field(validation_alias="total")
+    first: date
+    last: date
+
+
+class UnknownFieldList(Answer):
+    items: list[UnknownFieldOut]
 
 
 class SaidOut(Answer):

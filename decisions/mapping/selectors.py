@@ -44,6 +44,17 @@ def table(version: MappingVersion) -> Table:
     return _table(version.pk, version.digest)
 
 
+def paths(version: MappingVersion) -> frozenset[str]:
+    """Return the paths of a version's entries."""
+    return _paths(version.pk, version.digest)
+
+
+@lru_cache(maxsize=256)
+def _paths(version_id: int, digest: str) -> frozenset[str]:
+    rows = MappingVersion.objects.unscoped("the caller has the version already").values_list("entries", flat=True)
+    return frozenset(entry["path"] for entry in rows.get(pk=version_id))
+
+
 @lru_cache(maxsize=256)
 def _table(version_id: int, digest: str) -> Table:
     """Return the table of a version. After a database restore, another version may get its id, with another digest."""

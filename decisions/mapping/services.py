@@ -18,6 +18,7 @@ from accounts.roles import Permission, Role, allows
 from config import db
 from config.errors import DomainError
 from config.http import strict_json
+from decisions.mapping import drift
 from decisions.mapping.models import Mapping, MappingVersion
 from decisions.mapping.version_changes import authors
 from decisions.record.meanings import Entry
@@ -93,6 +94,7 @@ def confirm(*, caller: Caller, mapping: Mapping, number: int) -> MappingVersion:
         version.confirmed_at = timezone.now()
         version.confirmed_by = str(caller.actor)
         version.save(update_fields=["confirmed_at", "confirmed_by", "is_confirmed_alone"])
+        drift.forget(mapping)
         _record("mapping.confirmed", caller, version, alone=version.is_confirmed_alone)
     return version
 

@@ -21,6 +21,7 @@ urlpatterns = [
     path("mappings/read", Mappings.as_view({"post": "read"})),
     path("mappings/<id:mapping_id>", Mappings.as_view({"get": "retrieve"})),
     path("mappings/<id:mapping_id>/versions", Mappings.as_view({"post": "propose"})),
+    path("mappings/<id:mapping_id>/unknown-fields", Mappings.as_view({"get": "unknown"})),
     path("mappings/<id:mapping_id>/versions/<id:number>/export", Mappings.as_view({"get": "export"})),
     path("mappings/<id:mapping_id>/confirm", Mappings.as_view({"post": "confirm"})),
 ]

@@ -156,6 +156,7 @@ ENDPOINTS = {
     ),
     "POST mappings/read": Endpoint(EVERY_MEMBER, "mappings/read", b'{"record": {"decision_id": "new"}}'),
     "GET mappings/<id:mapping_id>": Endpoint(EVERY_MEMBER, "mappings/{mapping}"),
+    "GET mappings/<id:mapping_id>/unknown-fields": Endpoint(EVERY_MEMBER, "mappings/{mapping}/unknown-fields"),
     "POST mappings/<id:mapping_id>/versions": Endpoint(ADMINISTRATION, "mappings/{mapping}/versions", ENTRIES),
     "GET mappings/<id:mapping_id>/versions/<id:number>/export": Endpoint(
         EVERY_MEMBER, "mappings/{mapping}/versions/1/export"

@@ -27,6 +27,8 @@ TASKS = {
     "custody.tasks.send_damage_alerts": (60, "mail"),
     "accounts.tasks.seal_audit_trail": (600, "default"),
     "decisions.tasks.propose_mappings": (60, "default"),
+    "decisions.tasks.watch_mappings": (60, "storage"),
+    "decisions.tasks.mail_unknown_fields": (600, "mail"),
     "retention.tasks.run_daily": (300, "storage"),
     "notices.tasks.deliver_letters": (30, "letters"),
     "notices.tasks.acknowledge_requests": (30, "mail"),

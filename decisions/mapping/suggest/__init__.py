@@ -5,5 +5,6 @@ nothing else speaks about a record by the names of its fields.
 """
 
 from decisions.mapping.suggest.proposals import Proposal, propose, propose_fields
+from decisions.mapping.suggest.statistics import masked
 
-__all__ = ["Proposal", "propose", "propose_fields"]
+__all__ = ["Proposal", "masked", "propose", "propose_fields"]
