@@ -67,7 +67,7 @@ def test_the_recipients_language_is_used_where_the_pack_has_it(api):
     api.ingest(RECORD)
     german = drafted(api, recipient={"language": "de-AT"})
     assert (german["language"], german["content"]["language"]) == ("de", "de")
-    assert german["content"]["framework"] == "Unsere eigenen Regeln für automatisierte Entscheidungen"
+    assert german["content"]["framework"] == "Unsere eigenen Regeln für Entscheidungen über Menschen"
     assert drafted(api, recipient={"language": "ja"})["language"] == "en"
 
 
