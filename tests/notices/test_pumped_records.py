@@ -203,7 +203,7 @@ def test_many_items_cost_what_their_number_costs(shape):
 
 @pytest.mark.django_db
 def test_blanks_in_a_stored_record_do_not_slow_its_readers_down(api, api_for, organization):
-    """40 KB of blanks in one reason cost 8.5 s a request. A tenth of the words, as much as a letter tells, may cost a tenth."""
+    """40 KB of blanks in one reason cost 8.5 s a request. A tenth of that in words may cost a tenth."""
     sender = api_for(organization, Role.SENDER)
 
     def seconds(name: str, text: str) -> float:
