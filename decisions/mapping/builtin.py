@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,25 @@ _SEVERAL = frozenset({"reason", "factor", "condition", "consequence", "missing",
 """Meanings that several fields of a record have. Of the others, the field of the system's own mapping counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordReading:
     """A record as its system's mapping and the published profile read it.
 
     Attributes:
+        record: the record, with numbers as int or Decimal.
         profile: the values that a letter may tell. Without a mapping, the inputs are the fields that the proposer takes
             for plain information, without their values.
-        proposals: the proposed entries of the fields that nothing explains, those with a question first.
     """
 
+    record: dict[str, Any]
     profile: Profile
-    proposals: list[Proposal]
+
+    @cached_property
+    def proposals(self) -> list[Proposal]:
+        """The proposed entries of the fields that nothing explains, those with a question first."""
+        general = {scalar.general for scalar in self.profile.unmapped}
+        general |= {field.general for field in self.profile.unknown}
+        return [proposal for proposal in propose([self.record]) if proposal.field.path in general]
 
 
 def read(record: dict[str, Any], own: Table | None = None) -> RecordReading:
@@ -47,15 +54,19 @@ def read(record: dict[str, Any], own: Table | None = None) -> RecordReading:
         own: the entries of its system's mapping.
     """
     below = _table(*_decision(record), own.meanings - _SEVERAL if own else frozenset())
-    known = profile.read(record, *([own] if own else []), below)
-    unmapped = {scalar.general: scalar for scalar in reversed(known.unmapped)}
-    unknown = {field.general for field in known.unknown}
-    proposals = [item for item in propose([record]) if item.field.path in unmapped or item.field.path in unknown]
+    reading = RecordReading(record, profile.read(record, *([own] if own else []), below))
     if own is None:
-        plain = [item.field.path for item in proposals if _is_plain_input(item, unmapped)]
-        known.values += [_input(unmapped[path]) for path in plain]
-        known.unmapped = [scalar for scalar in known.unmapped if scalar.general not in plain]
-    return RecordReading(known, proposals)
+        _add_inputs(reading)
+    return reading
+
+
+def _add_inputs(reading: RecordReading) -> None:
+    """Make inputs of the fields that the proposer takes for plain information."""
+    known = reading.profile
+    unmapped = {scalar.general: scalar for scalar in reversed(known.unmapped)}
+    plain = [item.field.path for item in reading.proposals if _is_plain_input(item, unmapped)]
+    known.values += [_input(unmapped[path]) for path in plain]
+    known.unmapped = [scalar for scalar in known.unmapped if scalar.general not in plain]
 
 
 def _input(scalar: Scalar) -> Input:
