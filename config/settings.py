@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
@@ -91,6 +92,8 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = True
 LOCALE_PATHS = [BASE_DIR / "locale"]
+# The languages of letters and public pages: those with a catalogue.
+LANGUAGES = [item for item in global_settings.LANGUAGES if (BASE_DIR / "locale" / item[0]).is_dir()]
 
 TEMPLATES = [
     {

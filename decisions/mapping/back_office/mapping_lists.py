@@ -19,7 +19,7 @@ class MappingAdmin(MappingPages):
     """The mappings of an organization, each with its confirmed and its waiting version."""
 
     one, many = gettext_lazy("mapping"), gettext_lazy("mappings")
-    nothing = gettext_lazy("No mappings yet: drafts infer the meaning of fields from their names.")
+    nothing = gettext_lazy("No mappings yet: letters only tell fields of the published profile.")
     next_step = NextStep(gettext_lazy("Propose a mapping"), "admin:propose-mapping", MappingPages.editing)
     list_display = ("name", "records", "confirmed", "waiting", "unexplained")
     search_fields = ("name", "system_name")
