@@ -78,9 +78,7 @@ def mapping_for(decision: Decision, signed: Facts) -> MappingVersion | None:
 
 
 def mapped(organization_id: uuid.UUID, signed: Facts) -> Facts:
-    """Return a record that is not in custody as the mapping of its system reads it, if no mapping has read it yet."""
-    if isinstance(signed, MappedFacts):
-        return signed
+    """Return a record that is not in custody as the mapping of its system reads it."""
     version = readings.version_for(organization_id, signed.document)
     return MappedFacts(signed, version) if version else signed
 
