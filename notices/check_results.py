@@ -43,7 +43,7 @@ class CheckResult:
     warnings: list[ApprovalWarning]
     untold: list[Untold]
     proposals: list[Proposed]
-    """What the fields that no one has explained could mean."""
+    """Proposed entries for the fields that no one has explained."""
     deadlines: list[Deadline]
     """Deadlines of the pack, soonest first."""
     readability: Readabilities

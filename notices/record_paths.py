@@ -18,9 +18,9 @@ from decisions.record.profile import Profile, Text, Unknown, Value
 from decisions.record.walk import EVENT_NAMES
 from notices import shapes
 
-__all__ = ["MOST_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
+__all__ = ["MAX_SOURCE", "Fact", "Facts", "NoSuchField", "Scalar"]
 
-MOST_SOURCE = 4096
+MAX_SOURCE = 4096
 """Characters of a path that can be cited."""
 NAMES_OF_EVENTS = EVENT_NAMES
 """Fields in which events of a list say what they are, the first that is there."""
@@ -79,6 +79,11 @@ class Fact(NamedTuple):
     def field(self) -> "Fact":
         """What has a key: this, or the list that it is an item of."""
         return self.parent.field if self.parent and self.in_list else self
+
+    @property
+    def item(self) -> "Fact":
+        """The object in a list that this field belongs to, or the field itself."""
+        return self.parent if self.parent and self.parent.in_list and not self.in_list else self
 
     def lineage(self) -> list["Fact"]:
         """From the top of the record down to this."""
@@ -198,17 +203,12 @@ class Facts:
 
     @property
     def proposals(self) -> list[Proposal]:
-        """What the fields without an explanation could mean."""
+        """The proposed entries for fields without an explanation."""
         return self.reading.proposals
 
     @property
     def _unreadable(self) -> list[Unknown]:
         return [field for field in self.profile.unknown if field.path.startswith("outcome.")]
-
-    def real(self, path: str) -> str:
-        """A path in the record's own spelling; where there is nothing, as it stands."""
-        fact = self._any_spelling_at(path)
-        return fact.path if fact else path
 
     def get(self, path: str) -> Any:
         """What is `at` a path; None if there is nothing. At `found.…` is what `shapes` finds."""

@@ -13,7 +13,7 @@ from decisions.records import RecordIn
 from notices.letters import recipient
 from notices.models import NoticeRevision
 from notices.packs import directories
-from notices.record_paths import MOST_SOURCE
+from notices.record_paths import MAX_SOURCE
 from notices.sensitive import MAX_FIELD_NAME, MAX_FIELD_NAMES
 
 PackId = Annotated[str, Field(json_schema_extra={"enum": [path.name for path in directories()]})]
@@ -64,7 +64,7 @@ class StatementItem(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     statement: str
-    source: Annotated[str, Field(max_length=MOST_SOURCE)]
+    source: Annotated[str, Field(max_length=MAX_SOURCE)]
 
 
 class NoticeContent(BaseModel):

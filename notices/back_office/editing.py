@@ -17,7 +17,7 @@ from notices import selectors, services, warnings
 from notices.back_office.review_page import SECTIONS, STATEMENT, spelled
 from notices.models import Notice, NoticeRevision
 from notices.packs import Pack
-from notices.record_paths import MOST_SOURCE, Facts, NoSuchField
+from notices.record_paths import MAX_SOURCE, Facts, NoSuchField
 from notices.services import stored_checks
 from notices.warnings import ApprovalWarning
 
@@ -45,7 +45,7 @@ class SentenceForm(forms.Form):
     """Warnings about the sentence that the approver would have to acknowledge."""
 
     statement = Words()
-    source = forms.CharField(required=False, max_length=MOST_SOURCE)
+    source = forms.CharField(required=False, max_length=MAX_SOURCE)
 
     def clean_statement(self) -> str:
         before: str = self.initial.get("statement", "")

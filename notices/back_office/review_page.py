@@ -23,7 +23,7 @@ from notices.back_office.actions import offers
 from notices.back_office.formatting import has_words, source_in_words, time_left
 from notices.checklist import CHECK, MISSING, NOT_APPLICABLE, PRESENT, Citation, ElementResult
 from notices.forms import ActionForm, ReasonForm, RecipientForm
-from notices.localization import LONGEST_TEXT
+from notices.localization import MAX_TEXT
 from notices.models import Delivery, Notice, NoticeRevision, ReviewRequest
 from notices.readability import Readabilities, Readability, readability_of
 from notices.record_paths import Scalar
@@ -154,7 +154,7 @@ def reason_against_editing(request: HttpRequest, notice: Notice) -> str:
 def spelled(value: Scalar) -> str:
     """Return a value as the record spells it, shortened because many sentences may cite a long one."""
     text = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
-    return (text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…").replace("\x00", "")
+    return (text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…").replace("\x00", "")
 
 
 def _due(notice: Notice) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from notices.localization import LONGEST_TEXT
+from notices.localization import MAX_TEXT
 from notices.phrasebook import MAX_KEY, Phrase, Phrasebook
 from notices.record_paths import Fact
 from notices.sensitive.bases import ProhibitedBases
@@ -59,7 +59,7 @@ class FieldPhrases:
     def why_withheld(self, fact: Fact) -> Withholding | None:
         """Why a letter withholds this, or what it is a part of; None if it does not."""
         place: _Place = id(fact.value)
-        if fact.parent and fact.is_scalar and not (isinstance(fact.value, str) and len(fact.value) > LONGEST_TEXT):
+        if fact.parent and fact.is_scalar and not (isinstance(fact.value, str) and len(fact.value) > MAX_TEXT):
             place = (id(fact.parent.value), fact.step)
         if place not in self._withheld:
             self._withheld[place] = self._why(fact)

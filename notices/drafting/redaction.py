@@ -46,15 +46,10 @@ class Redaction:
         seen = set()
         for value in self._facts.profile.values:
             if value.origin.meaning in ("reason", "factor"):
-                item = _item(self._facts.signed_fact(value.origin.path))
+                item = self._facts.signed_fact(value.origin.path).item
                 if item.path not in seen and (why := why_withheld(value, self._facts, self._phrases)):
                     seen.add(item.path)
                     yield item, why
-
-
-def _item(fact: Fact) -> Fact:
-    """Return the object in a list that a field belongs to, or the field."""
-    return fact.parent if fact.parent and fact.parent.in_list and not fact.in_list else fact
 
 
 def redaction_of(facts: Facts, pack: Pack, phrasebook: Phrasebook) -> Redaction:

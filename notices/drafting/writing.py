@@ -9,7 +9,7 @@ from notices.drafting.phrases import FieldPhrases
 from notices.drafting.redaction import why_withheld
 from notices.drafting.sections import Selection
 from notices.drafting.sentences import Sentences
-from notices.record_paths import MOST_SOURCE, Facts
+from notices.record_paths import MAX_SOURCE, Facts
 
 Statements = dict[str, list[Statement]]
 
@@ -25,7 +25,7 @@ def statements(
             if why_withheld(value, facts, phrases):
                 withheld[value.origin.path] = None
             else:
-                yield from (item for item in sentences.statements(value) if len(item["source"]) <= MOST_SOURCE)
+                yield from (item for item in sentences.statements(value) if len(item["source"]) <= MAX_SOURCE)
 
     sections = {name: room.take(_once(write(values))) for name, values in selection.sections().items()}
     for element, values in selection.requested():

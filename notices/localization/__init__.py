@@ -19,10 +19,10 @@ from notices.localization.sentences import isolate
 from notices.packs import base_language
 from notices.record_paths import Scalar
 
-__all__ = ["LONGEST_TEXT", "Catalog", "FieldText", "catalog", "humanise", "spell_out"]
+__all__ = ["MAX_TEXT", "Catalog", "FieldText", "catalog", "humanise", "spell_out"]
 
 _DIRECTORY = Path(__file__).parent
-LONGEST_TEXT = 2000
+MAX_TEXT = 2000
 """Characters that are printed of a field's value."""
 _REPEATED = re.compile(r"(?i)\b([^\W\d_]+)(?: \1\b)+")
 """`provider_npi` would be the provider provider number."""
@@ -110,7 +110,7 @@ class Catalog:
         text = self.spell_out(value)
         if not text:
             return FieldText(parsed.stem, self.messages["nothing"])
-        return FieldText(parsed.words, isolate(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"))
+        return FieldText(parsed.words, isolate(text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"))
 
     def spell_out(self, text: str) -> str:
         """A text on one line; one that is no more than the name of something as words."""

@@ -146,15 +146,6 @@ def spell_out(text: str) -> str:
     return humanise(text) if _CONSTANT.fullmatch(text) else one_line(text)
 
 
-def measured_in(word: str) -> tuple[str, str]:
-    """What a word such as `EUR`, `%` or `months` says that a number is: its currency, or its unit as babel names it."""
-    small = word.strip().casefold()
-    if small.upper() in _CODES:
-        return small.upper(), ""
-    plural = small if small in _UNITS else f"{small}s"
-    return "", _UNITS.get(plural, "concentr-percent" if small in ("%", "per cent", "prozent", "pour cent") else "")
-
-
 def _in_minor_units(major: FieldName, unit: str) -> FieldName:
     """What a name says that ends with `cents`, from what is before that."""
     if major.currency:

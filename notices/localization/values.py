@@ -33,11 +33,6 @@ _GROUPED_AMOUNTS = [  # what is between thousands and before decimals: one of th
     (re.compile(rf"-?\d{{1,3}}(?:{_SPACE}\d{{3}})+,\d{{1,2}}", re.ASCII), _SPACE, ","),
 ]
 _FIGURES = r"\d(?:[\d.,'\u2019 \u00a0\u202f]*\d)?"
-_MONEY = re.compile(
-    rf"(?:(?:[A-Z]{{1,2}})?[€£$¥]|(?P<code>[A-Z]{{3}}))[ \u00a0\u202f]?{_FIGURES}"
-    rf"|{_FIGURES}[ \u00a0\u202f]?(?:[€£$¥]|(?P<code_after>[A-Z]{{3}}))",
-    re.ASCII,
-)
 _CODES = frozenset(map(str, Locale("en").currencies))
 _MOST_DECIMALS = _SIGNIFICANT = 3
 # Below are years and house numbers, above telephone numbers and identifiers.
@@ -85,11 +80,6 @@ def of_minor_units(number: Number, currency: str) -> Number:
     return Decimal(number).scaleb(-get_currency_precision(currency), _EXACT) if _is_readable(number) else number
 
 
-def decimals_of(currency: str) -> int:
-    """How many decimals amounts of a currency have."""
-    return int(get_currency_precision(currency))
-
-
 def format_quantity(number: Number, unit: str, locale: Locale) -> str | None:
     """A number with its unit; None if the number cannot be one of them, as 2024 is no count of years.
 
@@ -118,12 +108,6 @@ def parse_amount(text: str) -> Decimal | None:
             # linear: `thousands` is one character
             return Decimal(re.sub(thousands, "", text).replace(decimal, "."))
     return None
-
-
-def is_money(text: str) -> bool:
-    """Whether a text is no more than an amount with the sign or code of its currency, such as `$80,000`."""
-    found = _MONEY.fullmatch(text.strip()) if len(text) <= _LONGEST_AMOUNT else None
-    return found is not None and (found["code"] or found["code_after"] or "USD") in _CODES
 
 
 def is_unclear_amount(text: str) -> bool:

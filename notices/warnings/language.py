@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from notices.checklist import Case
-from notices.localization import LONGEST_TEXT
+from notices.localization import MAX_TEXT
 from notices.localization.sentences import one_line
 from notices.warnings.findings import Finding, statements
 from notices.wording.language import is_other_language
@@ -31,5 +31,5 @@ def findings(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _prose(sentence: str, value: str) -> str:
     """What a sentence has from the record where it has all of the field, else the sentence."""
-    text = one_line(value) if len(value) <= LONGEST_TEXT else ""
+    text = one_line(value) if len(value) <= MAX_TEXT else ""
     return text if text and text in one_line(sentence) else sentence

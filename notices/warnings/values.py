@@ -12,7 +12,7 @@ from typing import Any
 from babel.numbers import get_decimal_symbol
 
 from notices.checklist import Case
-from notices.localization import LONGEST_TEXT, Catalog, catalog, humanise
+from notices.localization import MAX_TEXT, Catalog, catalog, humanise
 from notices.localization.names import LONGEST, FieldName, is_machine_name, parse_name
 from notices.localization.sentences import one_line
 from notices.localization.values import is_unclear_amount, of_minor_units, parse_amount
@@ -143,7 +143,7 @@ class _Check:
         if fact.path not in self._texts:
             is_text = isinstance(fact.value, str) and _number(fact.value, self._unit(fact)) is None
             shown = one_line(fact.value) if is_text else ""
-            self._texts[fact.path] = plain(shown if len(shown) <= LONGEST_TEXT else f"{shown[:LONGEST_TEXT]}…")
+            self._texts[fact.path] = plain(shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…")
         return self._texts[fact.path]
 
     def _labels(self, fact: Fact) -> list[str]:

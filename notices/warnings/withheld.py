@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from notices.checklist import Case
-from notices.localization import LONGEST_TEXT
-from notices.record_paths import MOST_SOURCE, Fact
+from notices.localization import MAX_TEXT
+from notices.record_paths import MAX_SOURCE, Fact
 from notices.sensitive.bases import title_of
 from notices.sensitive.values import kinds
 from notices.warnings.findings import Finding, statements
@@ -55,17 +55,12 @@ def _lost(case: Case) -> Iterator[Finding]:
             yield Finding("withheld_term", "decision_summary", sentence)
 
 
-def _item(fact: Fact) -> Fact:
-    """The one of several that a field is of, else the field."""
-    return fact.parent if fact.parent and fact.parent.in_list else fact
-
-
 def _said(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
     """What the sentences of the letter say, and what reasons of the record say that no sentence cites."""
     cited = set()
     for statement in statements(content):
         cited.add(statement.source)
-        for basis in case.pack.bases.told(statement.text[:LONGEST_TEXT]):
+        for basis in case.pack.bases.told(statement.text[:MAX_TEXT]):
             sentence = (
                 f"As it seems, {statement.name} speaks of {title_of(basis)}. {case.pack.citation_of(basis)} forbids to "
                 "decide by it: have the decision looked at, unless the sentence is about something else."
@@ -77,7 +72,7 @@ def _said(case: Case, content: Mapping[str, Any]) -> Iterator[Finding]:
             yield statement.finding("sensitive_value", sentence)
     for item, facts in _reasons(case).items():
         if cited.isdisjoint(fact.path for fact in facts):
-            said = (basis for fact in facts for basis in case.pack.bases.told(str(fact.value)[:LONGEST_TEXT]))
+            said = (basis for fact in facts for basis in case.pack.bases.told(str(fact.value)[:MAX_TEXT]))
             for basis in dict.fromkeys(said):
                 yield _of_record(case, item, basis, "and the letter does not cite it")
 
@@ -90,9 +85,9 @@ def _reasons(case: Case) -> Mapping[str, list[Fact]]:
     for name in outcome if isinstance(outcome, dict) else ():
         if "reason" in name or "factor" in name:
             for fact in case.facts.at("outcome").child(name).scalars():
-                if fact.path_length > MOST_SOURCE:  # which cannot be cited
+                if fact.path_length > MAX_SOURCE:  # which cannot be cited
                     continue
-                item = _item(fact).path
+                item = fact.item.path
                 if isinstance(fact.value, str) and item not in left_out and not case.redaction.covers(fact):
                     found.setdefault(item, []).append(fact)
     return found
